@@ -237,7 +237,7 @@ Parcel CollectiveEngine::wrap(const void* data, std::size_t bytes) {
   parcel.place = outboxes_[sequence_ % kSets].place + outbox_used_;
   outbox_used_ += round_up(bytes, kCacheLineBytes);
   std::byte* const to = job_.segment().base() + parcel.place;
-  if (bytes <= via::kMostForReader && demotes_lines() && trial_.hands_over())
+  if (bytes <= via::kMostForReader && demotes_lines() && trial_.takes_second())
     via::copy_for_reader(to, static_cast<const std::byte*>(data), bytes);
   else
     std::memcpy(to, data, bytes);

@@ -23,7 +23,9 @@
 #include "via/channel/nic.hpp"
 #include "viaduct/runtime/error.hpp"
 #include "viaduct/runtime/mapped_memory.hpp"
+#include "viaduct/runtime/way_trial.hpp"
 #include "viaduct/splitc/atomic.hpp"
+#include "viaduct/splitc/choice.hpp"
 #include "viaduct/splitc/detail/access.hpp"
 #include "viaduct/splitc/detail/collective.hpp"
 #include "viaduct/splitc/path.hpp"
@@ -323,6 +325,7 @@ struct Machine::Impl {
                    Transfer what);
   [[nodiscard]] bool is_transferred(const Channel& c, std::uint64_t transfer) noexcept;
   void set_one_sided() noexcept;
+  [[nodiscard]] bool is_rdma_faster(std::size_t bytes, Transfer what) noexcept;
   PeerChunks& chunks_of(std::uint32_t process);
   bool knows_chunks(Channel& c, const char* operation, std::uint64_t address, std::size_t bytes);
   bool ask_chunk(PeerChunks& chunks, Channel& c, const char* operation, std::uint64_t address);
@@ -378,9 +381,12 @@ struct Machine::Impl {
     bool known = false;
     std::unique_ptr<PeerChunks> chunks;  // of another host; null: none was asked for
   };
-  std::vector<Owner> owners;       // for path rdma: by process
-  std::size_t one_sided_from = 0;  // least bytes that go by RDMA to other hosts
-  ChunkTable own_chunks;           // asked for by others, or used from here
+  std::vector<Owner> owners;  // for path rdma: by process
+  RdmaFrom one_sided_from;    // lengths of what goes by RDMA to other hosts
+  // Second way: RDMA. By length: 9 to 16 bytes, to 32, to 64, to 128, to 255.
+  std::array<WayTrial, 5> get_trials;
+  std::array<WayTrial, 5> put_trials;
+  ChunkTable own_chunks;  // asked for by others, or used from here
   UseOfChunks own_used;
   std::vector<via::MemoryRegion> registered;
 

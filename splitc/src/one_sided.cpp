@@ -2,6 +2,7 @@
 /// between hosts).
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <span>
 
@@ -27,7 +28,15 @@ constexpr std::size_t kMostKnown = 65536;
 void Machine::Impl::set_one_sided() noexcept {
   const bool possible =
       nic->transport() != nullptr && path != Path::message && path != Path::direct;
-  one_sided_from = possible ? rdma_from(machine.settings(), path) : kNever;
+  one_sided_from = possible ? rdma_from(machine.settings(), path) : RdmaFrom{kNever, kNever};
+}
+
+/// Whether a block of @p bytes goes by RDMA, of those for which both ways are tried. Each power of
+/// two has a trial of its own, and so has each direction.
+bool Machine::Impl::is_rdma_faster(std::size_t bytes, Transfer what) noexcept {
+  auto& trials = what == Transfer::get ? get_trials : put_trials;
+  const auto length = static_cast<std::size_t>(std::bit_width(bytes - 1)) - 4;  // 9 to 16: 0
+  return trials[std::min(length, trials.size() - 1)].takes_second();
 }
 
 PeerChunks& Machine::Impl::chunks_of(std::uint32_t process) {
@@ -127,10 +136,11 @@ void Machine::Impl::serve_chunk(Channel& c, const std::uint64_t* words) {
 Handle Machine::Impl::one_sided(const char* operation, std::uint64_t word, std::byte* local,
                                 std::size_t bytes, Transfer what) {
   const std::uint32_t process = process_of(word);
-  if (bytes < one_sided_from || bytes == 0 || !nic->is_remote(Rank{process})) return {};
+  if (bytes < one_sided_from.tried || bytes == 0 || !nic->is_remote(Rank{process})) return {};
   Channel& c = channel(process, bytes > kInlineData, operation);
   const std::uint64_t address = address_of(word);
   if (!knows_chunks(c, operation, address, bytes)) return {};
+  if (bytes < one_sided_from.always && !is_rdma_faster(bytes, what)) return {};
   const bool waits = what == Transfer::write || bytes >= kCopiedPut;
   const bool by_device = bytes > kInlineData && (what == Transfer::get || waits);
   const auto source = waits ? via::Link::Source::stays : via::Link::Source::changes;

@@ -42,9 +42,10 @@ constexpr std::array<Option, 13> kOptions{{
     {"path", "VIADUCT_SPLITC_PATH", "auto", "", Type::text, 0, 0, "auto|direct|rdma|message",
      "how operations on other processes' memory go where there is a choice; auto: the fastest",
      offsetof(Settings, path)},
-    {"rdma_from", "VIADUCT_SPLITC_RDMA_FROM", "256", "bytes", Type::bytes, 1, kTiB, "",
+    {"rdma_from", "VIADUCT_SPLITC_RDMA_FROM", "auto", "bytes", Type::bytes, 1, kTiB, "",
      "path auto: values and blocks from this length on go to another host by RDMA read and write, "
-     "without the owner's part; less than 9: words, too, which a device need not write whole",
+     "without the owner's part; less than 9: words, too, which a device need not write whole; "
+     "auto: from 256 on, and from 9 on where that is faster than messages",
      offsetof(Settings, rdma_from)},
     {"heap", "VIADUCT_HEAP", "shared", "", Type::text, 0, 0, "shared|private",
      "shared: malloc of a Split-C program takes memory that peers reach directly; private: by "

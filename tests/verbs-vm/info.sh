@@ -23,8 +23,9 @@ sizes() {
   wants "written by RDMA with an immediate value" env VIADUCT_PROVIDER=verbs "$info" choose --bytes 56
   wants "payload and line written by RDMA at once" env VIADUCT_PROVIDER=verbs "$info" choose --bytes 57
   wants "as a bulk message: written by RDMA" env VIADUCT_PROVIDER=verbs "$info" choose --bytes 1000000
-  wants "Split-C's reads and writes: by messages that the owner carries out: 8 bytes are less than VIADUCT_SPLITC_RDMA_FROM=256, and RDMA does not promise" "$info" choose --bytes 8
-  wants "Split-C's reads and writes: by RDMA read and write, without the owner's part: 4000 bytes are not less than VIADUCT_SPLITC_RDMA_FROM=256" "$info" choose --bytes 4000
+  wants "Split-C's reads and writes: by messages that the owner carries out: 8 bytes are less than 9 \(VIADUCT_SPLITC_RDMA_FROM=auto\), and RDMA does not promise" "$info" choose --bytes 8
+  wants "Split-C's reads and writes: by RDMA read and write, without the owner's part: 4000 bytes are not less than 256 \(VIADUCT_SPLITC_RDMA_FROM=auto\)" "$info" choose --bytes 4000
+  wants "Split-C.s reads and writes: by RDMA read and write or by messages .* whichever was faster when the program last tried both for 65 to 128 bytes" "$info" choose --bytes 100
   wants "by RDMA read and write, .* VIADUCT_SPLITC_PATH forces rdma, where a device need not" env VIADUCT_SPLITC_PATH=rdma "$info" choose --bytes 8
   wants "by messages that the owner carries out: VIADUCT_SPLITC_PATH forces message" env VIADUCT_SPLITC_PATH=message "$info" choose --bytes 4000
 }

@@ -7,6 +7,8 @@
 ///                             while the others read and write its memory
 ///     one_sided freed         memory is freed and allocated again where devices reach it
 ///     one_sided auto          as ops by path auto: what is short goes by message
+///     one_sided tried         path auto: blocks of 64 bytes of a process that seldom polls go by
+///                             RDMA once both ways have been tried; words never do
 ///     one_sided killed        the last process is killed while the others get from it and one
 ///                             takes its stores: each must get an Error that names it, and say
 ///                             "survived"
@@ -405,6 +407,49 @@ int freed() {
   return 0;
 }
 
+/// A process that polls every 2 ms answers messages much later than its device answers RDMA.
+int tried() {
+  constexpr std::size_t kBytes = 64;
+  constexpr int kTrial = 64;    // transfers (runtime/way_trial.hpp)
+  constexpr int kBehind = 500;  // fewer than go the faster way behind a trial
+  auto* const area = all_malloc<std::uint8_t>(kBytes);
+  auto* const ended = all_malloc<std::int64_t>(1);
+  barrier();
+  if (MYPROC == 1) {
+    while (*ended == 0) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      viaduct::splitc::poll();
+    }
+    return 0;
+  }
+  const auto there = toglobal(1, area);
+  std::uint8_t own[kBytes] = {};
+  const auto transfers = [&](int count, bool reads) {
+    const std::uint64_t before = counter("splitc", "one_sided");
+    for (int i = 0; i < count; ++i) {
+      if (reads)
+        bulk_read(own, there, kBytes);
+      else
+        bulk_write(there, own, kBytes);
+    }
+    return counter("splitc", "one_sided") - before;
+  };
+  for (const bool reads : {true, false}) {
+    const std::string what = reads ? "reads" : "writes";
+    int before_trial = 0;  // the owner is asked for its chunk, and answers
+    constexpr int kMost = 1000;
+    while (transfers(1, reads) == 0 && before_trial < kMost) ++before_trial;
+    const std::uint64_t in_trial = transfers(kTrial, reads);
+    expect(in_trial != 0 && in_trial < kTrial, what + ": both ways are tried");
+    expect(transfers(kBehind, reads) == kBehind, what + ": the faster way is taken");
+  }
+  const std::uint64_t before = counter("splitc", "one_sided");
+  (void)read(global_ptr<std::uint64_t>(there));
+  expect(counter("splitc", "one_sided") == before, "words go by message");
+  write(toglobal(1, ended), std::int64_t{1});
+  return 0;
+}
+
 int killed() {
   constexpr std::size_t kBytes = 1'000'000;
   auto* const mine = all_malloc<std::uint8_t>(kBytes);
@@ -453,6 +498,7 @@ int splitc_main(int argc, char** argv) {
   if (what == "ops" || what == "auto") wrong = ops(what == "auto");
   if (what == "sleeping") wrong = sleeping();
   if (what == "freed") wrong = freed();
+  if (what == "tried") wrong = tried();
   barrier();
   std::printf("process %d: %lu accesses went one-sided\n", MYPROC,
               static_cast<unsigned long>(counter("splitc", "one_sided")));

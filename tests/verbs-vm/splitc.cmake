@@ -75,6 +75,7 @@ viaduct_verbs_test(soft+long one_sided_small 120 "VIADUCT_VERBS_LINK_DEPTH=8 VIA
 viaduct_verbs_test(soft+long one_sided_sleeping_r3 120 "${sc} ${rdma} ${run} -n 3 <one_sided> sleeping")
 viaduct_verbs_test(more+long one_sided_sleeping_r7 120 "${three} <one_sided> sleeping")
 viaduct_verbs_test(soft+long one_sided_freed 120 "${pair} <one_sided> freed")
+viaduct_verbs_test(soft+long one_sided_tried 120 "${sc} ${run} -n 2 <one_sided> tried")
 viaduct_verbs_test(soft+long one_sided_auto 120 "${mixed} <one_sided> auto")
 viaduct_verbs_test(beside+long one_sided_killed 120
   "${sc} ${rdma} ${PROJECT_SOURCE_DIR}/tests/multiprocess/am_peer_lost.sh <viaduct-run> <one_sided> 3 killed 137")

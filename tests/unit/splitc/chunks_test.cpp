@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <utility>
 
 #include "viaduct/splitc/choice.hpp"
 
@@ -52,10 +53,34 @@ TEST(Choice, TheLengthDecidesOnAuto) {
   Settings settings;
   settings.path = "auto";
   settings.rdma_from = 100;
-  EXPECT_EQ(rdma_from(settings, Path::automatic), 100U);
-  EXPECT_EQ(rdma_from(settings, Path::rdma), 1U);
-  EXPECT_EQ(rdma_from(settings, Path::direct), rdma_from(settings, Path::message));
-  EXPECT_GT(rdma_from(settings, Path::message), std::size_t{1} << 47);
+  const auto lengths = [&](Path path) {
+    const RdmaFrom from = rdma_from(settings, path);
+    return std::pair(from.tried, from.always);
+  };
+  using Lengths = std::pair<std::size_t, std::size_t>;
+  EXPECT_EQ(lengths(Path::automatic), Lengths(100, 100));
+  EXPECT_EQ(lengths(Path::rdma), Lengths(1, 1));
+  EXPECT_EQ(lengths(Path::direct), lengths(Path::message));
+  EXPECT_GT(lengths(Path::message).first, std::size_t{1} << 47);
+  settings.rdma_from = config::kAuto;
+  EXPECT_EQ(lengths(Path::automatic), Lengths(9, 256));
+  EXPECT_EQ(lengths(Path::rdma), Lengths(1, 1));
+}
+
+TEST(Choice, BothWaysAreTriedForShortBlocks) {
+  Settings settings;
+  settings.path = "auto";
+  settings.rdma_from = config::kAuto;
+  const auto says = [&](std::size_t bytes, const char* what) {
+    return remote_way(settings, bytes).find(what) != std::string::npos;
+  };
+  EXPECT_TRUE(says(8, "by messages that the owner carries out: 8 bytes are less than 9"));
+  EXPECT_TRUE(says(8, "RDMA does not promise that a word is written whole"));
+  EXPECT_TRUE(says(9, "last tried both for 9 to 16 bytes"));
+  EXPECT_TRUE(says(16, "last tried both for 9 to 16 bytes"));
+  EXPECT_TRUE(says(17, "last tried both for 17 to 32 bytes"));
+  EXPECT_TRUE(says(255, "last tried both for 129 to 255 bytes"));
+  EXPECT_TRUE(says(256, "without the owner's part: 256 bytes are not less than 256"));
 }
 
 TEST(Choice, TheSentenceSaysTheWayAndTheReason) {

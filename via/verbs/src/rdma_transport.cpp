@@ -319,8 +319,8 @@ std::size_t RdmaTransport::poll(LinkEvents& out) noexcept {
   receives_.post_batches();
   if (failed_.empty()) [[likely]]
     return n;
-  return n +
-         tell_failures(std::span(out).subspan(n), found < most, static_cast<std::size_t>(std::max(found, 0)));
+  return n + tell_failures(std::span(out).subspan(n), found < most,
+                           static_cast<std::size_t>(std::max(found, 0)));
 }
 
 void RdmaTransport::look_at_sends() noexcept {

@@ -84,7 +84,7 @@ class RdmaTransport final : public via::Transport {
   friend class RdmaLink;
 
   static constexpr std::uint64_t kLookAtSends = 8;  // polls
-  static constexpr std::uint32_t kRecent = 16;  // a power of two
+  static constexpr std::uint32_t kRecent = 16;      // a power of two
 
   void add(RdmaLink& link);
   void remove(RdmaLink& link) noexcept;

@@ -22,8 +22,9 @@ Handle bulk_put(std::uint64_t to, const void* from, std::size_t bytes);
 /// Order       as read(), for the block as a whole; its bytes are not atomic.
 /// Cost        one copy where the memory is mapped; on the message path requests of up to 4 KiB,
 ///             through shared memory: one copy on either side. Between hosts by RDMA, without the
-///             owner's part, from VIADUCT_SPLITC_RDMA_FROM bytes on; else requests of up to 64 KiB,
-///             which the owner's device carries out (docs/splitc.md).
+///             owner's part, from 256 bytes on (VIADUCT_SPLITC_RDMA_FROM), and below that where it
+///             is faster; else requests of up to 64 KiB, which the owner's device carries out
+///             (docs/splitc.md).
 /// Errors      as read(); stops the program with a sentence when @p to is null.
 template <Value T>
 inline void bulk_read(std::type_identity_t<std::remove_cv_t<T>>* to, global_ptr<T> from,

@@ -11,14 +11,20 @@
 
 namespace viaduct::splitc {
 
-/// rdma_from: the least number of bytes that go by RDMA to another host when @p path is chosen
-/// there; a number greater than any object's size where nothing goes by RDMA.
+/// How the length of a value or block decides between message and RDMA to another host.
+struct RdmaFrom {
+  std::size_t tried = 0;   ///< from this length on by whichever of the two is faster
+  std::size_t always = 0;  ///< from this length on by RDMA, at least tried
+};
+
+/// rdma_from: these lengths when @p path is chosen; numbers greater than any object's size where
+/// nothing goes by RDMA.
 ///
 /// Blocks      never.
 /// Cost        a few instructions; no job is needed.
-[[nodiscard]] std::size_t rdma_from(const Settings& settings, Path path) noexcept;
+[[nodiscard]] RdmaFrom rdma_from(const Settings& settings, Path path) noexcept;
 
-/// remote_way: the same for one size, as a sentence without its full stop, with its reason.  For
+/// remote_way: the way of one length, as a sentence without its full stop, with its reason.  For
 /// viaduct-info.
 ///
 /// Blocks      never.

@@ -13,7 +13,7 @@ namespace viaduct::splitc {
 struct Settings {
   std::string path;                ///< auto, direct, rdma, message
   std::string heap;                ///< shared, private
-  std::int64_t rdma_from = 0;      ///< bytes that go by RDMA to another host, path auto
+  std::int64_t rdma_from = 0;      ///< bytes that go by RDMA to another host, path auto, or kAuto
   bool off_node = false;           ///< as if no two processes could share memory
   std::int64_t vis = 0;            ///< VIs to one peer: 1, or 2 with bulk on one of its own
   std::int64_t slots = 0;          ///< of the ring to one peer, per direction

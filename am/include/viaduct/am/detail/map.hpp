@@ -25,9 +25,9 @@
 #include "viaduct/am/detail/wire_format.hpp"
 #include "viaduct/am/handler.hpp"
 #include "viaduct/am/types.hpp"
-#include "viaduct/runtime/hand_over_trial.hpp"
 #include "viaduct/runtime/owned.hpp"
 #include "viaduct/runtime/prefetch.hpp"
+#include "viaduct/runtime/way_trial.hpp"
 #include "viaduct/via/channel/channel.hpp"
 
 namespace viaduct::am {
@@ -98,7 +98,7 @@ struct Map {
   struct Medium {
     MediumSend out;
     MediumReceive in;
-    HandOverTrial trial;  // also of messages of several lines
+    WayTrial trial;  // also of messages of several lines
   } medium;
   // Cool.
   std::deque<Deferred> deferred;
@@ -186,7 +186,7 @@ struct Map {
   /// of its messages waits to be taken. A transport hands no lines over.
   [[nodiscard]] bool is_awaited() noexcept {
     return channel->takes_turns() && !channel->is_remote() && !channel->has_arrivals() &&
-           demotes_lines() && medium.trial.hands_over();
+           demotes_lines() && medium.trial.takes_second();
   }
   /// Behind a message with a payload of @p length bytes: moves the lines of both medium rings to
   /// where their next writers find them soon.

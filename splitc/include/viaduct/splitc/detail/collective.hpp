@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "viaduct/runtime/atomic.hpp"
-#include "viaduct/runtime/hand_over_trial.hpp"
 #include "viaduct/runtime/job_page.hpp"
 #include "viaduct/runtime/types.hpp"
+#include "viaduct/runtime/way_trial.hpp"
 #include "viaduct/splitc/detail/collective_call.hpp"
 #include "viaduct/splitc/detail/hot.hpp"
 
@@ -354,7 +354,7 @@ class CollectiveEngine {
   };
   std::array<Outbox, kSets> outboxes_;
   std::size_t outbox_used_ = 0;
-  HandOverTrial trial_;                            // of values in the outbox
+  WayTrial trial_;                                 // of values in the outbox
   std::vector<std::vector<std::uint64_t>> inbox_;  // by slot: values that came as messages
   std::size_t block_place_ = 0;                    // of block_ in the window
   Machine& machine_;
