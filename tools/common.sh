@@ -86,7 +86,11 @@ build_preset() {
   say "building $directory"
   # clang and the linker take their memory from malloc: in large pages they need a quarter less time where page faults
   # are dear, as in some virtual machines.
+  # cmake forgets the preset's variables, the build type among them, when it finds that its compiler is another one than
+  # before (g++ in another directory of PATH, say), and goes on without them.
   if ! { cmake --preset "$preset" "${fresh[@]}" &&
+         { ! grep -q 'changed variables that require your cache to be deleted' "$log" ||
+           cmake --preset "$preset" --fresh; } &&
          export GLIBC_TUNABLES=glibc.malloc.hugetlb=1 &&
          cmake --build --preset "$preset" "${targets[@]}"; } 2>&1 </dev/null | tee "$log" |
        show_progress "building $preset"; then

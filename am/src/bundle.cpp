@@ -17,7 +17,8 @@ namespace viaduct::am {
 
 using detail::Map;
 
-Bundle::Bundle(Context& context, Threads threads) : dispatcher_(*this, context), threads_(threads) {
+Bundle::Bundle(Context& context, Threads threads)
+    : dispatcher_(*this, context), threads_(threads), idle_(context.job().wait_policy()) {
   if (threads == Threads::parallel) {
     dispatcher_.slow = dispatcher_.depth_base = 1;
     calls_ = &context.shared_->calls;

@@ -19,7 +19,8 @@ const char* to_string(Undeliverable status) noexcept {
       "message or than the room for the result (EBADLENGTH): let that endpoint "
       "make_segment() with more bytes, give more room, or send fewer",
       "the endpoint has ended, or was never made (EBADENDPOINT): let all ranks meet in "
-      "Bundle::barrier() before they end",
+      "Bundle::barrier() before they end; map_all() maps endpoint 0 of each rank, and an endpoint "
+      "that is made later has another number",
       "congestion: no memory for a connection, or both sides wait for replies alone "
       "(set_wait_run) (ECONGESTION)",
       "the peer is gone (EUNREACHABLE)",

@@ -236,9 +236,28 @@ Status EndpointCore::send_slow(const Outgoing& out) noexcept {
   return bundle.has_short_calls_ ? send_shared(out) : send_long(out);
 }
 
+namespace {
+
+/// The program's call, for sentences.
+const char* call_of(const Outgoing& out) noexcept {
+  if (out.call != nullptr) return "call";
+  switch (wire_format::operation(out.client)) {
+    case Operation::medium:
+      return "request_medium";
+    case Operation::bulk:
+      return "request_bulk";
+    case Operation::short_message:
+    case Operation::get:
+      break;
+  }
+  return "request";
+}
+
+}  // namespace
+
 Status EndpointCore::send_long(const Outgoing& out) noexcept {
   const Bundle::Guard guard(bundle, out.call != nullptr ? "a call" : "a request");
-  const char* const what = out.call != nullptr ? "call" : "request";
+  const char* const what = call_of(out);
   if (value(out.to) >= table.size()) return Refusal::index(*this, what, out.to);
   if (out.data == nullptr && out.bytes != 0) return Refusal::null(*this, what, out.bytes);
   if (wire_format::operation(out.client) == Operation::medium && out.bytes > max_medium)

@@ -18,7 +18,7 @@ int body(viaduct::Job& job, int, char**) {
   am::Context context(job);
   am::Bundle bundle(context);
   am::Endpoint endpoint(bundle);
-  endpoint.map_all();  // index r is rank r
+  endpoint.map_all();  // index r is endpoint 0 of rank r
   if (job.rank() == viaduct::Rank{0}) {
     if (endpoint.request<on_add>(am::Index{job.size() - 1}, 40, 2) != viaduct::Status::ok) return 1;
     if (bundle.wait_until([] { return sum != 0; }) != viaduct::Status::ok) return 1;

@@ -37,6 +37,8 @@ Backoff::Stage Backoff::slow_next() noexcept {
   return Stage::block_now;
 }
 
+void IdleLooks::yield() noexcept { ::sched_yield(); }
+
 bool futex_wait(const AtomicWord<std::uint32_t>& word, std::uint32_t expected,
                 std::int64_t timeout_ns) noexcept {
   timespec limit{};

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "runtime/errors/codes.hpp"
 #include "splitc/src/wait.hpp"
@@ -71,7 +72,7 @@ Handle transfer(const char* operation, std::uint64_t word, void* local, std::siz
   light_poll();
   if (bytes == 0) return {};
   check_local(operation, local, bytes);
-  const bool out = what != Transfer::get;
+  const bool out = is_out(what);
   using Use = Machine::Impl::Use;
   const auto place = impl.locate(operation, word, bytes, out ? Use::writes : Use::reads);
   const std::uint32_t process = process_of(word);
@@ -88,8 +89,12 @@ Handle transfer(const char* operation, std::uint64_t word, void* local, std::siz
 
 void complete(const char* operation, std::uint64_t word, void* local, std::size_t bytes,
               Transfer what) {
+  Machine::Impl& impl = machine(operation).impl();
+  impl.timed = {};
   const Handle handle = transfer(operation, word, local, bytes, what);
-  if (handle.ticket != 0) machine(operation).impl().finish(operation, handle);
+  const auto timed = std::exchange(impl.timed, {});
+  if (handle.ticket != 0) impl.finish(operation, handle);
+  if (timed.trial != nullptr) timed.trial->add(ticks_now() - timed.began);
 }
 
 std::uint64_t word_of(std::uint32_t process, const void* local) noexcept {
@@ -104,7 +109,7 @@ void* localize(std::uint64_t address) noexcept {
 }
 
 void read_slow(std::uint64_t from, void* to, std::size_t bytes) {
-  complete("read", from, to, bytes, Transfer::get);
+  complete("read", from, to, bytes, Transfer::read);
 }
 
 void write_slow(std::uint64_t to, const void* from, std::size_t bytes) {
@@ -132,7 +137,7 @@ void store_now_slow(std::uint64_t to, const void* from, std::size_t bytes) {
 bool is_done(detail::Handle handle) {
   auto& impl = detail::machine("is_done").impl();
   if (impl.is_complete(handle)) return true;
-  impl.poll_now();
+  impl.look();
   return impl.is_complete(handle);
 }
 

@@ -215,7 +215,7 @@ std::uint64_t holder_of(const char* operation, global_ptr<lock_t> l) {
     detail::light_poll();
     return detail::load_word<std::uint64_t>(place);
   }
-  detail::complete(operation, l.word(), &holder, sizeof(holder), detail::Transfer::get);
+  detail::complete(operation, l.word(), &holder, sizeof(holder), detail::Transfer::read);
   return holder;
 }
 

@@ -158,7 +158,7 @@ Handle block_by_message(Machine::Impl& impl, const char* operation, std::uint64_
 }
 
 void bulk_read(void* to, std::uint64_t from, std::size_t bytes) {
-  complete("bulk_read", from, to, bytes, Transfer::get);
+  complete("bulk_read", from, to, bytes, Transfer::read);
 }
 
 void bulk_write(std::uint64_t to, const void* from, std::size_t bytes) {

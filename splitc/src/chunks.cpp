@@ -26,9 +26,11 @@ void ChunkTable::add(const Chunk& chunk) {
     chunks_.insert(at, chunk);
 }
 
-bool UseOfChunks::again(std::uint64_t address) noexcept {
+std::uint32_t UseOfChunks::count(std::uint64_t address) noexcept {
   const std::uint64_t chunk = address / Memory::kChunkBytes;
-  return std::exchange(used_[chunk % kRemembered], chunk) == chunk;
+  Use& use = used_[chunk % kRemembered];
+  if (use.chunk != chunk) use = {chunk, 0};
+  return ++use.times;
 }
 
 }  // namespace viaduct::splitc::detail

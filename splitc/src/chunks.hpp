@@ -43,15 +43,22 @@ class ChunkTable {
   std::size_t last_ = 0;
 };
 
-/// Remembers which chunks have been used: memory that is used only once is not worth a
-/// registration.
+/// Remembers how often chunks have been used: memory that is used only once is not worth a
+/// registration, nor is memory of which a few short blocks are used.
 class UseOfChunks {
  public:
-  [[nodiscard]] bool again(std::uint64_t address) noexcept;
+  static constexpr std::uint32_t kAgain = 2;
+  static constexpr std::uint32_t kOften = 64;
+  /// Counts a use.  @return how many there were of this chunk, as far as is remembered.
+  std::uint32_t count(std::uint64_t address) noexcept;
 
  private:
+  struct Use {
+    std::uint64_t chunk = 0;
+    std::uint32_t times = 0;
+  };
   static constexpr std::size_t kRemembered = 64;
-  std::array<std::uint64_t, kRemembered> used_{};
+  std::array<Use, kRemembered> used_{};
 };
 
 /// The chunks of one process that this process knows.
@@ -63,6 +70,7 @@ struct PeerChunks {
   };
   ChunkTable known;
   UseOfChunks used;
+  std::uint32_t asked_for_short = 0;  // chunks, for short blocks alone
   std::vector<std::unique_ptr<Question>> asked;
 };
 

@@ -74,6 +74,7 @@ std::string bare_name_of(const Described& call) {
   switch (call.kind()) {
     case CollectiveKind::barrier:
     case CollectiveKind::store_sync:
+    case CollectiveKind::force_path:
     case CollectiveKind::end:
       return name;
     case CollectiveKind::allocate_spread:
@@ -182,6 +183,8 @@ const char* to_string(CollectiveKind kind) noexcept {
       return "all_spread_free";
     case CollectiveKind::store_sync:
       return "all_store_sync";
+    case CollectiveKind::force_path:
+      return "force_path";
     case CollectiveKind::end:
       return "nothing more (it has returned from splitc_main)";
   }

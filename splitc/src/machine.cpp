@@ -159,7 +159,7 @@ Machine::~Machine() {
 
 void Machine::set_failed() noexcept { impl_->failed = true; }
 
-std::uint32_t Machine::poll() { return impl_->poll_now(); }
+std::uint32_t Machine::poll() { return impl_->look(); }
 
 void Machine::wait_until(const char* operation, std::uint32_t process,
                          const std::function<bool()>& done, Activity activity) {
@@ -196,7 +196,7 @@ bool Machine::fetch(std::uint32_t process, std::uint64_t address, void* to, std:
 }
 
 Machine::Impl::Impl(Machine& owner, Job& its_job)
-    : machine(owner), job(its_job), path(path_of(owner.settings())) {
+    : machine(owner), job(its_job), path(path_of(owner.settings())), idle(its_job.wait_policy()) {
   const Settings& settings = owner.settings();
   engine = via::channel::Engine::of(job);
   nic = std::make_unique<via::channel::Nic>(job, &engine->attention());

@@ -23,6 +23,7 @@
 #include "via/channel/nic.hpp"
 #include "viaduct/runtime/error.hpp"
 #include "viaduct/runtime/mapped_memory.hpp"
+#include "viaduct/runtime/wait.hpp"
 #include "viaduct/runtime/way_trial.hpp"
 #include "viaduct/splitc/atomic.hpp"
 #include "viaduct/splitc/choice.hpp"
@@ -56,8 +57,12 @@ inline void copy_value(std::byte* to, const std::byte* from, std::size_t bytes) 
 /// rmw_here() of a word of @p bytes bytes, 4 or 8.
 [[nodiscard]] std::uint64_t rmw_of(std::size_t bytes, std::byte* place, Rmw what,
                                    std::uint64_t operand, std::uint64_t expected) noexcept;
-/// write: a put for which the caller waits.
-enum class Transfer : std::uint8_t { get, put, write };
+/// read, write: a get and a put for which the caller waits.
+enum class Transfer : std::uint8_t { get, read, put, write };
+[[nodiscard]] constexpr bool is_out(Transfer what) noexcept { return what >= Transfer::put; }
+[[nodiscard]] constexpr bool is_waited_for(Transfer what) noexcept {
+  return what == Transfer::read || what == Transfer::write;
+}
 /// Begins to move @p bytes bytes between the program's memory and another process': directly, by
 /// RDMA or by messages. @p operation is the name of the program's call. access.cpp
 Handle transfer(const char* operation, std::uint64_t word, void* local, std::size_t bytes,
@@ -262,6 +267,13 @@ struct Machine::Impl {
   /// have hot channels), and with @p all.
   std::uint32_t poll_own();
   std::uint32_t poll_now(bool all = false);
+  /// poll_now() for calls that do not wait, and that programs call in loops until something has
+  /// come.
+  std::uint32_t look() {
+    const std::uint32_t n = poll_now();
+    if (n == 0) idle.pause();
+    return n;
+  }
   std::uint32_t serve_others(bool asked);
   struct Dispatcher;
   void note_dirty(Channel& c);
@@ -325,10 +337,11 @@ struct Machine::Impl {
                    Transfer what);
   [[nodiscard]] bool is_transferred(const Channel& c, std::uint64_t transfer) noexcept;
   void set_one_sided() noexcept;
-  [[nodiscard]] bool is_rdma_faster(std::size_t bytes, Transfer what) noexcept;
+  [[nodiscard]] bool is_rdma_faster(Channel& c, std::size_t bytes, Transfer what) noexcept;
   PeerChunks& chunks_of(std::uint32_t process);
   bool knows_chunks(Channel& c, const char* operation, std::uint64_t address, std::size_t bytes);
-  bool ask_chunk(PeerChunks& chunks, Channel& c, const char* operation, std::uint64_t address);
+  bool ask_chunk(PeerChunks& chunks, Channel& c, const char* operation, std::uint64_t address,
+                 bool tried);
   [[nodiscard]] std::size_t register_own(const std::byte* local, std::size_t bytes);
   [[nodiscard]] Chunk own_chunk(std::uint64_t address);
   void serve_chunk(Channel& c, const std::uint64_t* words);
@@ -381,11 +394,16 @@ struct Machine::Impl {
     bool known = false;
     std::unique_ptr<PeerChunks> chunks;  // of another host; null: none was asked for
   };
+  IdleLooks idle;
   std::vector<Owner> owners;  // for path rdma: by process
   RdmaFrom one_sided_from;    // lengths of what goes by RDMA to other hosts
   // Second way: RDMA. By length: 9 to 16 bytes, to 32, to 64, to 128, to 255.
-  std::array<WayTrial, 5> get_trials;
-  std::array<WayTrial, 5> put_trials;
+  std::array<CostTrial, 5> get_trials;
+  std::array<CostTrial, 5> put_trials;
+  struct Timed {
+    CostTrial* trial = nullptr;  // that this transfer() takes part in
+    std::uint64_t began = 0;
+  } timed;
   ChunkTable own_chunks;  // asked for by others, or used from here
   UseOfChunks own_used;
   std::vector<via::MemoryRegion> registered;

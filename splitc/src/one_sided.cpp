@@ -22,6 +22,9 @@ constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
 /// them data go by messages.
 constexpr std::size_t kMostAsked = 8;
 constexpr std::size_t kMostKnown = 65536;
+/// The most chunks of one process that are asked for on account of short blocks: the memory that a
+/// process may register is for long ones first.
+constexpr std::uint32_t kMostForShort = 8;
 
 }  // namespace
 
@@ -32,11 +35,17 @@ void Machine::Impl::set_one_sided() noexcept {
 }
 
 /// Whether a block of @p bytes goes by RDMA, of those for which both ways are tried. Each power of
-/// two has a trial of its own, and so has each direction.
-bool Machine::Impl::is_rdma_faster(std::size_t bytes, Transfer what) noexcept {
-  auto& trials = what == Transfer::get ? get_trials : put_trials;
+/// two has a trial of its own, and so has each direction. Only calls that wait take part, since the
+/// time of the others is not known: these take the way that was found so far. What earlier messages
+/// to the owner do comes before the block: while they are under way the block is a message, too.
+bool Machine::Impl::is_rdma_faster(Channel& c, std::size_t bytes, Transfer what) noexcept {
+  auto& trials = is_out(what) ? put_trials : get_trials;
   const auto length = static_cast<std::size_t>(std::bit_width(bytes - 1)) - 4;  // 9 to 16: 0
-  return trials[std::min(length, trials.size() - 1)].takes_second();
+  CostTrial& trial = trials[std::min(length, trials.size() - 1)];
+  if (!is_handled(c, c.sent())) return false;
+  if (!is_waited_for(what)) return trial.prefers_second();
+  timed = {&trial, ticks_now()};
+  return trial.takes_second();
 }
 
 PeerChunks& Machine::Impl::chunks_of(std::uint32_t process) {
@@ -46,13 +55,17 @@ PeerChunks& Machine::Impl::chunks_of(std::uint32_t process) {
 }
 
 /// Asks the owner for the chunk of @p address, unless that question is under way already or is not
-/// worth it. Answers whether an answer is under way.
+/// worth it. @p tried: a block for which RDMA is tried, and not yet chosen. Answers whether an
+/// answer is under way.
 bool Machine::Impl::ask_chunk(PeerChunks& chunks, Channel& c, const char* operation,
-                              std::uint64_t address) {
+                              std::uint64_t address, bool tried) {
   const std::uint64_t about = address / Memory::kChunkBytes;
   for (const auto& question : chunks.asked)
     if (question->address / Memory::kChunkBytes == about) return true;
-  const bool wanted = path == Path::rdma || chunks.used.again(address);
+  const std::uint32_t uses = chunks.used.count(address);
+  const bool wanted = path == Path::rdma ||
+                      (tried ? uses >= UseOfChunks::kOften && chunks.asked_for_short < kMostForShort
+                             : uses >= UseOfChunks::kAgain);
   if (!wanted || chunks.asked.size() >= kMostAsked || chunks.known.size() >= kMostKnown)
     return false;
   auto question = std::make_unique<PeerChunks::Question>();
@@ -61,6 +74,7 @@ bool Machine::Impl::ask_chunk(PeerChunks& chunks, Channel& c, const char* operat
   chunks.asked.push_back(std::move(question));
   const std::uint64_t ticket = request(c, operation, wire_format::make(Op::chunk), words, 16);
   chunks.asked.back()->answered = {ticket, c.process, c.index, Handle::kReplied};
+  if (tried) ++chunks.asked_for_short;
   return true;
 }
 
@@ -68,6 +82,7 @@ bool Machine::Impl::ask_chunk(PeerChunks& chunks, Channel& c, const char* operat
 bool Machine::Impl::knows_chunks(Channel& c, const char* operation, std::uint64_t address,
                                  std::size_t bytes) {
   PeerChunks& chunks = chunks_of(c.process);
+  const bool tried = bytes < one_sided_from.always;
   const auto take_answers = [&] {
     std::erase_if(chunks.asked, [&](const auto& question) {
       const bool is_here = question->answered.ticket != 0 && is_complete(question->answered);
@@ -79,7 +94,7 @@ bool Machine::Impl::knows_chunks(Channel& c, const char* operation, std::uint64_
   for (std::uint64_t at = address; at < address + bytes;) {
     const Chunk* chunk = chunks.known.find(at);
     if (chunk == nullptr) {
-      if (!ask_chunk(chunks, c, operation, at) || path != Path::rdma) return false;
+      if (!ask_chunk(chunks, c, operation, at, tried) || path != Path::rdma) return false;
       for (const auto& question : chunks.asked) finish(operation, question->answered);
       take_answers();
       chunk = chunks.known.find(at);
@@ -97,7 +112,7 @@ std::size_t Machine::Impl::register_own(const std::byte* local, std::size_t byte
   const Chunk* chunk = own_chunks.find(address);
   if (chunk == nullptr) {
     if (machine.memory().chunk_at(address).bytes == 0) return bytes;
-    if (path != Path::rdma && !own_used.again(address)) return bytes;
+    if (path != Path::rdma && own_used.count(address) < UseOfChunks::kAgain) return bytes;
     (void)own_chunk(address);
     chunk = own_chunks.find(address);
   }
@@ -140,9 +155,9 @@ Handle Machine::Impl::one_sided(const char* operation, std::uint64_t word, std::
   Channel& c = channel(process, bytes > kInlineData, operation);
   const std::uint64_t address = address_of(word);
   if (!knows_chunks(c, operation, address, bytes)) return {};
-  if (bytes < one_sided_from.always && !is_rdma_faster(bytes, what)) return {};
+  if (bytes < one_sided_from.always && !is_rdma_faster(c, bytes, what)) return {};
   const bool waits = what == Transfer::write || bytes >= kCopiedPut;
-  const bool by_device = bytes > kInlineData && (what == Transfer::get || waits);
+  const bool by_device = bytes > kInlineData && (!is_out(what) || waits);
   const auto source = waits ? via::Link::Source::stays : via::Link::Source::changes;
   std::uint64_t transfer = 0;
   for (std::size_t at = 0; at != bytes;) {
@@ -153,9 +168,9 @@ Handle Machine::Impl::one_sided(const char* operation, std::uint64_t word, std::
     if (by_device) piece = register_own(local + at, piece);
     const auto begun = [&] {
       if (via::Link* const link = c.channel->link())
-        transfer = what == Transfer::get
-                       ? link->get(local + at, piece, chunk.there + into, chunk.key)
-                       : link->put(local + at, piece, chunk.there + into, chunk.key, source);
+        transfer = is_out(what)
+                       ? link->put(local + at, piece, chunk.there + into, chunk.key, source)
+                       : link->get(local + at, piece, chunk.there + into, chunk.key);
       return c.ended || transfer != 0;
     };
     transfer = 0;

@@ -212,7 +212,7 @@ void store_counter::wait(std::size_t bytes) const {
 
 bool store_counter::is_stored(std::size_t bytes) const {
   auto& impl = detail::machine("store_counter::is_stored").impl();
-  impl.poll_now();
+  impl.look();
   return impl.delivered[place_] >= bytes;
 }
 
@@ -230,7 +230,7 @@ void store_counter::refuse(std::uint32_t number) {
 
 bool is_stored(std::size_t bytes) {
   auto& impl = detail::machine("is_stored").impl();
-  impl.poll_now();
+  impl.look();
   return impl.delivered[impl.epoch] >= bytes;
 }
 

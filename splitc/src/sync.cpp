@@ -24,15 +24,23 @@ void sync() {
 
 bool is_sync() {
   auto& impl = detail::machine("is_sync").impl();
-  impl.poll_now();
+  impl.look();
   return std::all_of(impl.open.begin(), impl.open.end(),
                      [&](detail::Channel* c) { return impl.is_quiet(*c); });
 }
 
 void force_path(Path path) {
-  barrier();
-  detail::machine("force_path").impl().force(path);
-  barrier();
+  constexpr const char* kOperation = "force_path";
+  detail::CollectiveEngine& collectives = detail::collective_engine(kOperation);
+  const auto meet = [&] {
+    if (detail::hot.procs == 1)
+      collectives.alone(detail::CollectiveKind::force_path);
+    else
+      collectives.barrier(detail::kForcePathCall);
+  };
+  meet();
+  detail::machine(kOperation).impl().force(path);
+  meet();
 }
 
 void poll() { detail::machine("poll").poll(); }

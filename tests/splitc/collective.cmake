@@ -75,6 +75,7 @@ collective_mismatch(array_count "all_reduce of 100 times a ${int} with Add" "all
 collective_mismatch(gather "all_gather of a ${int}" "all_gather_to_one of a ${int} to process 0")
 collective_mismatch(scan "all_scan of a ${int} with Add" "all_scan_before of a ${int} with Add")
 collective_mismatch(store_sync barrier all_store_sync)
+collective_mismatch(force_path barrier force_path)
 collective_wrong(end "calls (barrier${place}, but process [0-9]+ calls nothing more|nothing more .*, but process [0-9]+ calls barrier)")
 foreach(bcast end_short_bcast end_long_bcast)
   collective_wrong(${bcast} "calls (all_bcast [^,]*, but process [0-9]+ calls nothing more|nothing more .*, but process [0-9]+ calls (barrier|all_bcast))")

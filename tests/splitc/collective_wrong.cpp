@@ -61,6 +61,7 @@ constexpr Case kCases[] = {
     {"gather", [] { keep(all_gather(1).size()); }, [] { keep(all_gather_to_one(1).size()); }},
     {"scan", [] { keep(all_scan_add(1)); }, [] { keep(all_scan_before(1, Add{}, 0)); }},
     {"store_sync", barrier, all_store_sync},
+    {"force_path", barrier, [] { force_path(Path::message); }},
     {"end", barrier, [] {}},
     {"end_short_bcast",
      [] {

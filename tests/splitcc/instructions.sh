@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # instructions.sh SPLITCC FOLDER: instructions for each of 20,000 elements that one process goes over, by the way of access,
-# counted by callgrind. Prints a table; fails when a way costs more than its limit. The counts are those of g++ and of no
-# machine.
+# counted by callgrind. Prints a table; fails when a way costs more than its limit. The counts are those of the compiler and
+# of no machine.
 set -euo pipefail
 splitcc=$1 folder=$2
 here=$(cd "$(dirname "$0")" && pwd)

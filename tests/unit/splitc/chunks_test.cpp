@@ -40,13 +40,15 @@ TEST(Chunks, ASecondAnswerReplacesTheFirst) {
   EXPECT_EQ(table.find(1500)->key, 9U);
 }
 
-TEST(Chunks, OnlyWhatIsUsedAgainIsUsedAgain) {
+TEST(Chunks, UsesAreCountedByChunk) {
   UseOfChunks used;
   constexpr std::uint64_t kBytes = detail::Memory::kChunkBytes;
-  EXPECT_FALSE(used.again(10 * kBytes));
-  EXPECT_TRUE(used.again(10 * kBytes + 5));
-  EXPECT_FALSE(used.again(11 * kBytes));
-  EXPECT_TRUE(used.again(10 * kBytes));
+  EXPECT_EQ(used.count(10 * kBytes), 1U);
+  EXPECT_EQ(used.count(10 * kBytes + 5), 2U);
+  EXPECT_EQ(used.count(11 * kBytes), 1U);
+  EXPECT_EQ(used.count(10 * kBytes), 3U);
+  EXPECT_EQ(used.count((10 + 64) * kBytes), 1U);  // has the place of the first one
+  EXPECT_EQ(used.count(10 * kBytes), 1U);
 }
 
 TEST(Choice, TheLengthDecidesOnAuto) {

@@ -221,10 +221,12 @@ class EndpointRequests {
 /// message. request* waits for credit and connection, polling; try_request* answers retry instead.
 class Endpoint : public EndpointRequests {
  public:
-  /// Accepts senders that name @p tag. Throws Error: no memory, or more than 65536 endpoints.
+  /// Accepts senders that name @p tag. The rank's first endpoint has number 0, the next ones 1, 2
+  /// and so on; the numbers of ended ones come again behind 65535. Throws Error: no memory, or more
+  /// than 65536 endpoints.
   explicit Endpoint(Bundle& bundle, Tag tag = kTagAll) : Endpoint(bundle, tag, kAnyNumber) {}
-  /// The same with a number that peers know beforehand (EndpointName::number); kAnyNumber: the next
-  /// free one. Throws Error: in use.
+  /// The same with a number that peers know beforehand (EndpointName::number); kAnyNumber: as
+  /// above. Throws Error: in use.
   Endpoint(Bundle& bundle, Tag tag, std::int32_t number) : EndpointRequests(bundle, tag, number) {}
   static constexpr std::int32_t kAnyNumber = -1;
   ~Endpoint() = default;

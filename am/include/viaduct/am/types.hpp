@@ -42,7 +42,7 @@ inline constexpr Tag kTagAll = ~Tag{0};  ///< accepts every sender
 /// Global name of an endpoint; plain data, may be sent in messages and through the bootstrap.
 struct EndpointName {
   Rank rank{};
-  std::uint16_t number = 0;  ///< of the rank's endpoints, in order of creation
+  std::uint16_t number = 0;  ///< of the rank's endpoints: see Endpoint()
 };
 
 /// The kinds of messages.

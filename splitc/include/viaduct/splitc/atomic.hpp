@@ -339,7 +339,8 @@ struct lock_t {
 /// Blocks until this process holds the lock, polling meanwhile. Not recursive. A full fence.
 /// Errors: stops the program with a sentence when this process holds the lock already, or when the
 /// object is no lock; throws Error when the process that holds the lock is lost, has returned from
-/// splitc_main, or waits for this one in a collective call.
+/// splitc_main, or waits for this one in a collective call. (The last two not in a program that
+/// also uses Active Messages, where a handler may still unlock.)
 void lock(global_ptr<lock_t> l);
 /// @return whether the lock could be taken at once; then this process holds it.  Order: a full
 /// fence. Errors: as lock().

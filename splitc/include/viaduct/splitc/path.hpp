@@ -17,6 +17,11 @@ enum class Path : std::uint8_t {
 /// it cannot reach is reached by messages. For tests and measurements. Accesses in the function
 /// that calls this one may go by the path of before: the compiler may have looked already.
 /// Precondition: nothing is outstanding.
+///
+/// Blocks      until all processes have called it.  Progress: a poll point.
+/// Order       a full fence, as barrier().
+/// Cost        two barriers; where rdma is forced for the first time, the registration of memory.
+/// Errors      as barrier(), with this function's name.
 void force_path(Path path);
 
 }  // namespace viaduct::splitc

@@ -154,6 +154,7 @@ inline void bulk_store_now(global_ptr<T> to, const std::type_identity_t<T>* from
 ///
 /// Errors: throws Error when a process is lost, and when no bytes have come for two seconds while
 /// all other processes have returned from splitc_main or wait for this one in a collective call.
+/// (Not in a program that also uses Active Messages, where a handler may still store.)
 void store_sync(std::size_t bytes);
 /// Whether store_sync(bytes) would return at once.  Progress: a poll point.
 [[nodiscard]] bool is_stored(std::size_t bytes);

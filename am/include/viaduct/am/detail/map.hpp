@@ -98,7 +98,7 @@ struct Map {
   struct Medium {
     MediumSend out;
     MediumReceive in;
-    WayTrial trial;  // also of messages of several lines
+    TurnTrial trial;  // also of messages of several lines
   } medium;
   // Cool.
   std::deque<Deferred> deferred;

@@ -91,6 +91,7 @@ inline constexpr bool kKnowsItsLength = false;
 
 inline constexpr CollectiveCall kBarrierCall = make_plain_collective(CollectiveKind::barrier);
 inline constexpr CollectiveCall kStoreSyncCall = make_plain_collective(CollectiveKind::store_sync);
+inline constexpr CollectiveCall kForcePathCall = make_plain_collective(CollectiveKind::force_path);
 
 class CollectiveEngine {
  public:
@@ -354,7 +355,7 @@ class CollectiveEngine {
   };
   std::array<Outbox, kSets> outboxes_;
   std::size_t outbox_used_ = 0;
-  WayTrial trial_;                                 // of values in the outbox
+  TurnTrial trial_;                                // of values in the outbox
   std::vector<std::vector<std::uint64_t>> inbox_;  // by slot: values that came as messages
   std::size_t block_place_ = 0;                    // of block_ in the window
   Machine& machine_;

@@ -24,6 +24,7 @@ enum class CollectiveKind : std::uint8_t {
   release,
   release_spread,
   store_sync,
+  force_path,
   end,  // of splitc_main
 };
 
