@@ -93,6 +93,16 @@ TEST(CostTrial, WhatIsBetweenTheTurnsDoesNotCount) {
   EXPECT_TRUE(trial.prefers_second());
 }
 
+TEST(CostTrial, TheFastestBlockOfEachWayCounts) {
+  CostTrial trial;
+  (void)add_turns(trial, 1, {});
+  constexpr std::uint32_t kLastOfSecond = CostTrial::kBlocks - 2;
+  for (std::uint32_t block = 0; block < CostTrial::kBlocks; ++block)
+    (void)add_turns(trial, CostTrial::kShortBlock,
+                    block == kLastOfSecond ? Costs{9, 100} : Costs{9, 3});
+  EXPECT_TRUE(trial.prefers_second());
+}
+
 TEST(CostTrial, PrefersWhatTheLastTrialHasFound) {
   CostTrial trial;
   (void)add_turns(trial, 1 + kTrial + CostTrial::kLongBlock, {9, 3});
