@@ -198,10 +198,19 @@ namespace {
 /// The word of a lock that this process holds.
 std::uint64_t me() noexcept { return std::uint64_t{detail::hot.myproc} + 1; }
 
+[[noreturn, gnu::cold]] void stop_lock(const char* operation, global_ptr<lock_t> l,
+                                       const std::string& what) {
+  detail::stop(errors::bad_lock, operation,
+               fmt::format("the lock at {:#x} of process {} {}", detail::address_of(l.word()),
+                           l.process(), what));
+}
+
 /// compare_swap() of the lock's word on behalf of @p operation.
 std::uint64_t change(const char* operation, global_ptr<lock_t> l, std::uint64_t expected,
                      std::uint64_t desired) {
   constexpr auto kWhat = detail::Rmw::compare_swap;
+  if (detail::address_of(l.word()) % alignof(lock_t) != 0) [[unlikely]]
+    stop_lock(operation, l, "is at no multiple of 8: it must be a lock_t, as the compiler lays it");
   if (std::byte* place = detail::place_of(l.word())) [[likely]] {
     detail::light_poll();
     return detail::rmw_here<std::uint64_t>(place, kWhat, desired, expected);
@@ -217,13 +226,6 @@ std::uint64_t holder_of(const char* operation, global_ptr<lock_t> l) {
   }
   detail::complete(operation, l.word(), &holder, sizeof(holder), detail::Transfer::read);
   return holder;
-}
-
-[[noreturn, gnu::cold]] void stop_lock(const char* operation, global_ptr<lock_t> l,
-                                       const std::string& what) {
-  detail::stop(errors::bad_lock, operation,
-               fmt::format("the lock at {:#x} of process {} {}", detail::address_of(l.word()),
-                           l.process(), what));
 }
 
 /// @p holder: not this process, and not 0.

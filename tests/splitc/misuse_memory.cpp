@@ -117,6 +117,12 @@ void add_lock_misuses(Misuses& all) {
                      else
                        lock(l());
                    }});
+  all.push_back({"lock_between_words", kStopped,
+                 the_lock("lock", 0) + "is at no multiple of 8: it must be a lock_t", [] {
+                   static lock_t locks[2];
+                   auto* const between = reinterpret_cast<char*>(locks) + 4;
+                   lock(toglobal(0, reinterpret_cast<lock_t*>(between)));
+                 }});
   if (PROCS == 1) return;
   all.push_back({"unlock_of_anothers", kStopped,
                  the_lock("unlock", 1) +
