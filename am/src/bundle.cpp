@@ -57,6 +57,11 @@ void Bundle::set_poll_every(std::uint32_t n) noexcept {
 }
 
 Bundle::~Bundle() {
+  if (!dispatcher_.endpoints.empty() && !dispatcher_.context.job().in_forked_child())
+    violate_contract(errors::endpoint_left,
+                     "a bundle ends before its endpoint " +
+                         std::to_string(dispatcher_.endpoints.front()->number) +
+                         ": declare the endpoint behind its bundle, or destroy it first");
   served_.reset();
   const CallsLock serving(dispatcher_.context.shared_->calls);
   if (calls_ != nullptr) calls_->remove(gate_);

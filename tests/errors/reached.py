@@ -75,6 +75,7 @@ CASES = [
     ("no_state", 1, "errors_provoke no_state", {}),
     ("too_many endpoint_in_use index_in_use bad_argument", 1, "errors_provoke messages", {}),
     ("standstill", 1, "am_test standstill.each_with_itself", {}),
+    ("endpoint_left", 1, "am_violation endpoint_left", {}),
     ("no_such_process", 2, "splitc_misuse behind_last_read", {}),
     ("null_pointer", 2, "splitc_misuse null_read", {}),
     ("wild_pointer", 2, "splitc_misuse nowhere_read", {}),

@@ -80,6 +80,7 @@ am_violation(late_library "undeliverable request.*handler .*on_late.* .of a libr
 am_violation(default_handler_0 "undeliverable request.* to rank [0-9]+ .index [0-9]+., handler 9 .of the endpoint.s own table.: .*EBADHANDLER")
 am_violation(default_handler_0_here "undeliverable request.* to index 700, handler [^ =]*( namespace.::)?on_innocent: .*EBADENTRY")
 am_violation(request_in_handler_0 "undeliverable-message handler")
+am_violation(endpoint_left "a bundle ends before its endpoint 1: declare")
 foreach(ranks 1 2)
   viaduct_add_script_test(
     NAME am_violation_of_long_message_r${ranks} LABELS multiprocess TIMEOUT 180

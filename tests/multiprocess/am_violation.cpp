@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <string_view>
 #include <thread>
 #include <vector>
@@ -161,6 +162,11 @@ int body(Job& job, int argc, char** argv) {
       endpoint.set_undeliverable_handler(
           [](const am::Returned&) { (void)t_endpoint->request<on_other>(am::Index{0}); });
       (void)endpoint.request<on_innocent>(am::Index{700});
+    }
+    if (is("endpoint_left")) {
+      std::unique_ptr<am::Endpoint> left;  // ends behind the bundle
+      am::Bundle ends(context);
+      left = std::make_unique<am::Endpoint>(ends);
     }
     if (is("poll_two_bundles")) poll_two_bundles(context, bundle);
     if (is("request_beside_wait") || is("try_request_beside_wait") ||
