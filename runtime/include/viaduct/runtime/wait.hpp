@@ -66,7 +66,9 @@ class IdleLooks {
   /// call yields the core once, and every 64th call where ranks outnumber cores.
   void pause() noexcept {
     __builtin_ia32_pause();
-    if ((++looks_ & mask_) == 0) [[unlikely]]
+    const std::uint32_t looks = looks_.load(kRelaxed) + 1;
+    looks_.store(looks, kRelaxed);
+    if ((looks & mask_) == 0) [[unlikely]]
       yield();
   }
 
@@ -75,7 +77,7 @@ class IdleLooks {
   static constexpr std::uint32_t kAlone = 16384;  // other programs may want the core
   [[gnu::noinline]] static void yield() noexcept;
 
-  std::uint32_t looks_ = 0;
+  AtomicWord<std::uint32_t> looks_ = 0;  // of several threads, where some may be lost
   std::uint32_t mask_;
 };
 
