@@ -157,7 +157,8 @@ Handle Machine::Impl::one_sided(const char* operation, std::uint64_t word, std::
   if (!knows_chunks(c, operation, address, bytes)) return {};
   if (bytes < one_sided_from.always && !is_rdma_faster(c, bytes, what)) return {};
   const bool waits = what == Transfer::write || bytes >= kCopiedPut;
-  const bool by_device = bytes > kInlineData && (!is_out(what) || waits);
+  const bool by_device =
+      bytes > kInlineData && bytes >= one_sided_from.always && (!is_out(what) || waits);
   const auto source = waits ? via::Link::Source::stays : via::Link::Source::changes;
   std::uint64_t transfer = 0;
   for (std::size_t at = 0; at != bytes;) {
