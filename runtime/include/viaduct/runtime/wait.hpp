@@ -77,7 +77,7 @@ class IdleLooks {
   static constexpr std::uint32_t kAlone = 16384;  // other programs may want the core
   [[gnu::noinline]] static void yield() noexcept;
 
-  AtomicWord<std::uint32_t> looks_ = 0;  // of several threads, where some may be lost
+  AtomicWord<std::uint32_t> looks_ = 0;  // threads may count at once, and lose a count
   std::uint32_t mask_;
 };
 
