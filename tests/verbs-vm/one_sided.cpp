@@ -7,8 +7,6 @@
 ///                             while the others read and write its memory
 ///     one_sided freed         memory is freed and allocated again where devices reach it
 ///     one_sided auto          as ops by path auto: what is short goes by message
-///     one_sided tried         path auto: blocks of 64 bytes of a process that seldom polls go by
-///                             RDMA once both ways have been tried; words never do
 ///     one_sided killed        the last process is killed while the others get from it and one
 ///                             takes its stores: each must get an Error that names it, and say
 ///                             "survived"
@@ -17,7 +15,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -31,11 +28,13 @@
 #include <vector>
 
 #include "tests/splitc/off_node.hpp"
+#include "tests/verbs-vm/one_sided_check.hpp"
 #include "viaduct/runtime/error.hpp"
-#include "viaduct/runtime/stats.hpp"
 #include "viaduct/splitc.hpp"
 
 using namespace viaduct::splitc;
+using viaduct::splitc_test::accesses;
+using viaduct::splitc_test::expect;
 
 namespace {
 
@@ -59,25 +58,6 @@ constexpr int kMostProcesses = 16;
 constexpr std::size_t kArea = 300'000;  // of one process in one memory of another
 constexpr std::size_t kRows = 2;  // areas of static data, for each writer: a chunk's end among
 constexpr std::size_t kStackArea = 2000;
-
-std::atomic<int> g_failures{0};  // of all ranks, where they are threads
-
-void expect(bool passed, const std::string& what) {
-  if (passed) return;
-  constexpr int kMost = 10;
-  if (g_failures++ < kMost) {
-    std::printf("process %d: not so: %s\n", MYPROC, what.c_str());
-    std::fflush(stdout);
-  }
-}
-
-/// Of this rank, where they are threads: of all.
-std::uint64_t counter(std::string_view layer, std::string_view name) {
-  std::uint64_t sum = 0;
-  for (const auto& row : job().stats().rows())
-    if (row.layer == layer && row.name == name) sum += row.value;
-  return sum;
-}
 
 [[nodiscard]] bool is_other(int process) {
   return process != MYPROC && viaduct::splitc_test::is_remote(process);
@@ -292,11 +272,11 @@ int ops(bool automatic) {
   for (Kind& kind : kinds) {
     for (int owner = 0; owner < PROCS; ++owner) {
       if (!is_other(owner)) continue;
-      const std::uint64_t before = counter("splitc", "one_sided");
+      const std::uint64_t before = accesses("one_sided");
       players.push_back(std::make_unique<Player>(kind, owner, 1U));
       players.back()->words();
       players.back()->blocks();
-      const std::uint64_t went = counter("splitc", "one_sided") - before;
+      const std::uint64_t went = accesses("one_sided") - before;
       if (threads) continue;  // the counters are those of all
       expect((went > 0) == kind.by_rdma, std::string(kind.name) + " memory is reached by RDMA " +
                                              std::to_string(went) + " times");
@@ -407,65 +387,6 @@ int freed() {
   return 0;
 }
 
-/// A process that polls every 2 ms answers messages much later than its device answers RDMA.
-int tried() {
-  constexpr std::size_t kBytes = 64;
-  constexpr int kTrial = 64;    // transfers (runtime/way_trial.hpp)
-  constexpr int kBehind = 500;  // fewer than go the faster way behind a trial
-  auto* const area = all_malloc<std::uint8_t>(kBytes);
-  auto* const ended = all_malloc<std::int64_t>(1);
-  barrier();
-  if (MYPROC == 1) {
-    while (*ended == 0) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
-      viaduct::splitc::poll();
-    }
-    return 0;
-  }
-  const auto there = toglobal(1, area);
-  std::uint8_t own[kBytes] = {};
-  const auto transfers = [&](int count, bool reads) {
-    const std::uint64_t before = counter("splitc", "one_sided");
-    for (int i = 0; i < count; ++i) {
-      if (reads)
-        bulk_read(own, there, kBytes);
-      else
-        bulk_write(there, own, kBytes);
-    }
-    return counter("splitc", "one_sided") - before;
-  };
-  constexpr int kFew = 50;  // blocks of a chunk, which do not make the owner register it
-  expect(transfers(kFew, true) == 0 && counter("splitc", "chunks") == 0, "few go by message");
-  for (const bool reads : {true, false}) {
-    const std::string what = reads ? "reads" : "writes";
-    int before_trial = 0;  // the owner is asked for its chunk, and answers
-    constexpr int kMost = 1000;
-    while (transfers(1, reads) == 0 && before_trial < kMost) ++before_trial;
-    const std::uint64_t in_trial = transfers(kTrial, reads);
-    expect(in_trial != 0 && in_trial < kTrial, what + ": both ways are tried");
-    expect(transfers(kBehind, reads) == kBehind, what + ": the faster way is taken");
-  }
-  // Of calls that do not wait the times are not known. They take the way of those that do.
-  std::uint64_t before = counter("splitc", "one_sided");
-  for (int i = 0; i < kBehind; ++i) {
-    (void)bulk_get(own, there, kBytes);
-    (void)bulk_put(there, own, kBytes);
-    viaduct::splitc::sync();
-  }
-  expect(counter("splitc", "one_sided") - before == 2 * kBehind, "gets and puts take it, too");
-  before = counter("splitc", "one_sided");
-  const global_ptr<std::uint64_t> word(there);
-  (void)read(word);
-  expect(counter("splitc", "one_sided") == before, "words go by message");
-  for (std::uint64_t i = 1; i <= kFew; ++i) {
-    store(word, i);
-    bulk_read(own, there, kBytes);
-    expect(std::memcmp(own, &i, sizeof i) == 0, "a block is read behind an earlier store");
-  }
-  write(toglobal(1, ended), std::int64_t{1});
-  return 0;
-}
-
 int killed() {
   constexpr std::size_t kBytes = 1'000'000;
   auto* const mine = all_malloc<std::uint8_t>(kBytes);
@@ -514,9 +435,8 @@ int splitc_main(int argc, char** argv) {
   if (what == "ops" || what == "auto") wrong = ops(what == "auto");
   if (what == "sleeping") wrong = sleeping();
   if (what == "freed") wrong = freed();
-  if (what == "tried") wrong = tried();
   barrier();
   std::printf("process %d: %lu accesses went one-sided\n", MYPROC,
-              static_cast<unsigned long>(counter("splitc", "one_sided")));
-  return wrong != 0 ? wrong : g_failures == 0 ? 0 : 1;
+              static_cast<unsigned long>(accesses("one_sided")));
+  return wrong != 0 ? wrong : viaduct::splitc_test::g_failures == 0 ? 0 : 1;
 }

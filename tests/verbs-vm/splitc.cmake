@@ -57,6 +57,7 @@ viaduct_verbs_test(beside+long splitc_link_down_waits 120 "${sc} ${here}/link_do
 # One-sided between hosts (docs/splitc.md): path rdma, by which words go, too. On hosts that one machine plays, with one to
 # four ranks on each, and between all ranks of one.
 viaduct_add_program(one_sided SOURCES one_sided.cpp LIBRARIES viaduct::splitc)
+viaduct_add_program(one_sided_tried SOURCES one_sided_tried.cpp LIBRARIES viaduct::splitc)
 set(rdma "VIADUCT_SPLITC_PATH=rdma")
 set(pair "${both} ${rdma} <viaduct-run> --timeout @LIMIT@ --hosts a:1,b:1")
 set(three "${both} ${rdma} <viaduct-run> --timeout @LIMIT@ --hosts a:3,b:4")
@@ -75,7 +76,7 @@ viaduct_verbs_test(soft+long one_sided_small 120 "VIADUCT_VERBS_LINK_DEPTH=8 VIA
 viaduct_verbs_test(soft+long one_sided_sleeping_r3 120 "${sc} ${rdma} ${run} -n 3 <one_sided> sleeping")
 viaduct_verbs_test(more+long one_sided_sleeping_r7 120 "${three} <one_sided> sleeping")
 viaduct_verbs_test(soft+long one_sided_freed 120 "${pair} <one_sided> freed")
-viaduct_verbs_test(soft+long one_sided_tried 120 "${sc} ${run} -n 2 <one_sided> tried")
+viaduct_verbs_test(soft+long one_sided_tried 120 "${sc} ${run} -n 2 <one_sided_tried>")
 viaduct_verbs_test(soft+long one_sided_auto 120 "${mixed} <one_sided> auto")
 viaduct_verbs_test(beside+long one_sided_killed 120
   "${sc} ${rdma} ${PROJECT_SOURCE_DIR}/tests/multiprocess/am_peer_lost.sh <viaduct-run> <one_sided> 3 killed 137")
