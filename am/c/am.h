@@ -190,6 +190,7 @@ int AM_SetTag(ep_t ea, tag_t tag);
 int AM_GetTag(ep_t ea, tag_t* tag);
 
 /** The memory that Xfers write to and gets read from. 0 bytes: none.
+ *  Precondition: no Xfer to the segment before and no get is under way.
  *  @return AM_OK, AM_ERR_NOT_INIT, AM_ERR_BAD_ARG, AM_ERR_RESOURCE (cannot be registered). */
 int AM_SetSeg(ep_t ea, void* addr, size_t nbytes);
 /** addr: of a pointer. nbytes: of a size_t, or of an int, as in old programs.

@@ -22,11 +22,12 @@ std::optional<std::size_t> SpanAllocator::try_allocate(std::size_t bytes, std::s
   if (bytes > total_) return std::nullopt;
   const std::size_t wanted = align_up(std::max<std::size_t>(bytes, 1), grain_);
   alignment = std::max(alignment, grain_);
-  for (auto it = free_.begin(); it != free_.end(); ++it) {
+  for (auto it = free_.lower_bound(first_to_try(wanted, alignment)); it != free_.end(); ++it) {
     const std::size_t begin = it->first;
     const std::size_t end = begin + it->second;
     const std::size_t offset = align_up(begin, alignment);
     if (offset > end || wanted > end - offset) continue;
+    passed_over({wanted, alignment, begin});
     Free made;  // all that may fail comes first
     const bool leaves_rest = offset + wanted < end;
     if (leaves_rest) made.emplace(offset + wanted, end - offset - wanted);
@@ -41,6 +42,23 @@ std::optional<std::size_t> SpanAllocator::try_allocate(std::size_t bytes, std::s
     return offset;
   }
   return std::nullopt;
+}
+
+std::size_t SpanAllocator::first_to_try(std::size_t bytes, std::size_t alignment) const noexcept {
+  std::size_t from = 0;
+  for (const Passed& p : passed_)
+    if (p.bytes != 0 && bytes >= p.bytes && alignment >= p.alignment) from = std::max(from, p.from);
+  return from;
+}
+
+void SpanAllocator::passed_over(const Passed& request) noexcept {
+  const auto same = std::find_if(passed_.begin(), passed_.end(), [&](const Passed& p) {
+    return p.bytes == request.bytes && p.alignment == request.alignment;
+  });
+  if (same != passed_.end())
+    same->from = request.from;
+  else
+    passed_[oldest_passed_++ % passed_.size()] = request;
 }
 
 std::optional<SpanAllocator::Released> SpanAllocator::try_release(std::size_t offset) {
@@ -61,6 +79,7 @@ std::optional<SpanAllocator::Released> SpanAllocator::try_release(std::size_t of
       merged = before;
     }
   }
+  for (Passed& p : passed_) p.from = std::min(p.from, merged->first);
   return Released{bytes, merged->first, merged->first + merged->second};
 }
 

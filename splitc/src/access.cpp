@@ -64,6 +64,10 @@ void check_local(const char* operation, const void* local, std::size_t bytes) {
     stop(errors::null_pointer, operation,
          "the local address is null: give it memory of this process, of " + std::to_string(bytes) +
              " bytes");
+  if (bytes > kAddressMask) [[unlikely]]
+    stop(errors::wild_pointer, operation,
+         std::to_string(bytes) +
+             " bytes are more than a process' memory has: the count is negative or too large");
 }
 
 Handle transfer(const char* operation, std::uint64_t word, void* local, std::size_t bytes,

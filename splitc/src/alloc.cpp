@@ -12,6 +12,7 @@
 
 #include "runtime/errors/codes.hpp"
 #include "splitc/detail/machine.hpp"
+#include "splitc/src/machine_impl.hpp"
 #include "viaduct/runtime/error.hpp"
 #include "viaduct/splitc/atomic.hpp"
 #include "viaduct/splitc/collective.hpp"
@@ -161,6 +162,7 @@ void spread_free(std::uint64_t word) {
   Memory& memory = machine(kOperation).memory();
   const std::uint64_t address = address_of(word);
   if (address == 0) return;
+  machine(kOperation).impl().check_may_wait(kOperation);
   const std::uint32_t owner = memory.owner_of(address);
   const bool begins = process_of(word) == 0 && owner < kMaxProcesses;
   const std::uint64_t bytes = begins ? atomic<begin_free>(static_cast<int>(owner), address) : 0;

@@ -59,7 +59,8 @@ Source<Located>::Source(Located at, const char* operation, std::uint64_t to, con
                         std::size_t bytes) noexcept
     : at_(at), operation_(operation), to_(to), from_(from), bytes_(bytes), sum_(0) {
   const bool copied = place_of(to) != nullptr && std::string_view(operation) != "bulk_store";
-  if (copied || from == nullptr || hot.machine == nullptr) bytes_ = 0;
+  const bool refused = from == nullptr || hot.machine == nullptr || bytes > kAddressMask;
+  if (copied || refused) bytes_ = 0;
   if (bytes_ != 0) sum_ = sum_of(from_, bytes_);
 }
 

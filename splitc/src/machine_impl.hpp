@@ -73,7 +73,7 @@ void complete(const char* operation, std::uint64_t word, void* local, std::size_
 inline Handle put_as(const char* operation, std::uint64_t to, const void* from, std::size_t bytes) {
   return transfer(operation, to, const_cast<void*>(from), bytes, Transfer::put);
 }
-/// Stops the program when its own address @p local is null.
+/// Stops the program when its own address @p local is null, or no memory has @p bytes bytes.
 void check_local(const char* operation, const void* local, std::size_t bytes);
 /// transfer() by messages, staged in pieces. bulk.cpp
 Handle block_by_message(Machine::Impl& impl, const char* operation, std::uint64_t word,

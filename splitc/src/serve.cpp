@@ -101,6 +101,15 @@ namespace {
            "writes into the memory of either process");
 }
 
+/// Stops the program: what it reads cannot be written to where it wants it.
+[[noreturn, gnu::cold, gnu::noinline]] void stop_no_room(std::uint32_t process,
+                                                         std::uint64_t address, std::size_t bytes) {
+  stop(errors::wild_pointer, "read",
+       fmt::format("{} bytes of process {} cannot be written at {:#x} of this process: look at the "
+                   "local address that this process gave to a read or get",
+                   bytes, process, address));
+}
+
 /// Whether a request has the length that its kind has, as serve() reads it.
 bool has_its_length(Op op, std::uint64_t client, std::size_t bytes) noexcept {
   struct Lengths {
@@ -258,7 +267,7 @@ void Machine::Impl::take_reply(Channel& c, Op op, std::uint64_t client, const st
     // The address comes back as this process sent it; any other address would write anywhere.
     auto* const to = reinterpret_cast<std::byte*>(words[0]);
     if (!is_writable(to, bytes - 8)) [[unlikely]]
-      stop_nonsense(c.process);
+      stop_no_room(c.process, words[0], bytes - 8);
     VIADUCT_PART(act);
     return put_value(to, words + 1, bytes - 8);
   }

@@ -2,9 +2,9 @@
 /// What a handler of Active Messages does with Split-C: mapped memory works; what would wait stops
 /// the program. What a function that atomic() runs does with Active Messages stops the program.
 ///
-///     viaduct-run -n 2 mixed_in_handler [read | write | lock | atomic | sync | mapped]
-///     viaduct-run -n 2 mixed_in_handler function [none | request | try_request | call | poll |
-///     wait | barrier]
+///     viaduct-run -n 2 mixed_in_handler [read | write | lock | atomic | spread_free | sync |
+///     mapped] viaduct-run -n 2 mixed_in_handler function [none | request | try_request | call |
+///     poll | wait | barrier]
 
 #include <chrono>
 #include <cstdio>
@@ -28,6 +28,7 @@ struct Words {
   lock_t lock;
 };
 thread_local Words* t_words = nullptr;
+thread_local spread_ptr<long> t_array;  // process 1 frees it, which process 0 has allocated
 thread_local std::string_view t_how;
 thread_local bool t_answered = false;
 
@@ -45,6 +46,7 @@ void on_try(am::Token& token) {
   if (t_how == "write") write(word, 1L);
   if (t_how == "lock") lock(toglobal(other, &t_words->lock));
   if (t_how == "atomic") atomic<nothing>(other);
+  if (t_how == "spread_free") spread_free(t_array);
   if (t_how == "sync") {
     put(word, 1L);
     splitc::sync();
@@ -100,6 +102,7 @@ int call_functions(am::Bundle& bundle, am::Endpoint& endpoint) {
 int splitc_main(int argc, char** argv) {
   t_how = argc > 1 ? argv[argc - 1] : "";
   t_words = all_malloc<Words>(1);
+  t_array = all_bcast(MYPROC == 0 ? spread_malloc<long>(2) : spread_ptr<long>(), 0);
   am::Context context(job());
   am::Bundle bundle(context);
   am::Endpoint endpoint(bundle);

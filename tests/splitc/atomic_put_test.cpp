@@ -221,6 +221,23 @@ void test_wait() {
   splitc::all_free(here);
 }
 
+/// Lambdas that capture nothing are functions, too.
+void test_lambdas() {
+  static constexpr auto add = [](std::uint64_t* to, std::uint64_t value) { return *to += value; };
+  static constexpr auto visits = [](std::uint64_t more) { return g_visits += more; };
+  std::uint64_t* const here = splitc::all_malloc<std::uint64_t>(1);
+  const int next = (MYPROC + 1) % PROCS;
+  const auto there = splitc::toglobal(next, here);
+  g_visits = 0;
+  splitc::barrier();
+  splitc::atomic_put<add>(there, 2U);
+  expect("the answer of a lambda with an object", splitc::atomic<add>(there, 3U), 5);
+  splitc::atomic_put<visits>(next, 20U);
+  expect("the answer of a lambda", splitc::atomic<visits>(next, 30U), 50);
+  splitc::barrier();
+  splitc::all_free(here);
+}
+
 }  // namespace
 }  // namespace viaduct::splitc_test
 
@@ -228,6 +245,7 @@ int splitc_main(int argc, char** argv) {
   using namespace viaduct::splitc_test;
   const std::uint64_t seed = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1;
   const auto procs = static_cast<std::uint32_t>(PROCS);
+  test_lambdas();
   test_wait();
   test_flood(4000 / procs);
   test_order(seed, 6000 / procs);

@@ -130,6 +130,14 @@ void move_array(std::size_t count, int root) {
   CHECK(root == MYPROC || same_bits(data[count], before[count]));
 }
 
+/// A count of any type is the count, and no root.
+void move_array_of_int_count() {
+  std::vector<int> data(3, MYPROC + 5);
+  const int count = 2;
+  splitc::all_bcast(data.data(), count);
+  CHECK(data == (std::vector<int>{5, 5, MYPROC + 5}));
+}
+
 /// Element by element, to all and to @p root.
 template <class T, class Op>
 void reduce_array(std::size_t count, int root, Op op) {
@@ -267,6 +275,7 @@ void arrays() {
   reduce_array<Permutation<5000>>(3, PROCS / 2, Follow{});
   move_array<Blob<200>>(1000, PROCS - 1);
   move_array<char>(1'000'003, PROCS / 2);
+  move_array_of_int_count();
 }
 
 /// Nobody is through before all have come.

@@ -11,6 +11,8 @@ using namespace splitc;
 
 using Large = std::array<int, 25>;  // more than a message carries
 
+constexpr std::uint64_t kNowhere = 0x10000;
+
 void nothing() {}
 void take(int*) {}
 /// May only be read, and no peer has mapped it.
@@ -112,7 +114,6 @@ void add_accesses(Misuses& all, const Access& a) {
   };
   const auto procs = static_cast<std::uint32_t>(PROCS);
   constexpr std::uint64_t kSomewhere = 0x1000000;
-  constexpr std::uint64_t kNowhere = 0x10000;
   const std::string says = rank_says(0, a.operation);
   add("null", says + "the global pointer is null: give it an object", {});
   add("null_elsewhere", says + "the global pointer is null: give it an object", at(1 % procs, 0));
@@ -166,6 +167,36 @@ void add_local(Misuses& all, const std::string& operation, Act act) {
                  }});
 }
 
+template <class Act>
+void add_negative(Misuses& all, const std::string& operation, Act act, bool is_usual = false) {
+  all.push_back({"negative_" + operation, kStopped,
+                 rank_says(0, operation) + "[0-9]+ bytes are more than a process' memory has",
+                 [act] {
+                   static int here[100];
+                   const int count = static_cast<int>(here[0]) - 3;
+                   with_block([&](auto& block) {
+                     act(toglobal(next_process(), &here[0]), block.data(),
+                         static_cast<std::size_t>(count));
+                   });
+                 },
+                 is_usual});
+}
+
+/// What is read by message cannot be written to where the program wants it.
+void add_wild_target(Misuses& all) {
+  if (PROCS == 1) return;
+  all.push_back({"local_wild_bulk_read", kStopped,
+                 "read: 40 bytes of process [0-9]+ cannot be written at 0x10000 of this process: "
+                 "look at the local address",
+                 [] {
+                   static int there[10];
+                   force_path(Path::message);
+                   bulk_read(reinterpret_cast<int*>(kNowhere), toglobal(next_process(), &there[0]),
+                             10);
+                 },
+                 false, true});
+}
+
 }  // namespace
 
 void add_pointer_misuses(Misuses& all) {
@@ -177,6 +208,15 @@ void add_pointer_misuses(Misuses& all) {
   add_local(all, "bulk_put", [](auto p) { bulk_put(p, nullptr, 100); });
   add_local(all, "bulk_store", [](auto p) { bulk_store(p, nullptr, 100); });
   add_local(all, "bulk_store_now", [](auto p) { bulk_store_now(p, nullptr, 100); });
+  add_negative(
+      all, "bulk_read", [](auto p, int* b, auto n) { bulk_read(b, p, n); }, true);
+  add_negative(all, "bulk_write", [](auto p, int* b, auto n) { bulk_write(p, b, n); });
+  add_negative(all, "bulk_get", [](auto p, int* b, auto n) { bulk_get(b, p, n); });
+  add_negative(all, "bulk_put", [](auto p, int* b, auto n) { bulk_put(p, b, n); });
+  add_negative(
+      all, "bulk_store", [](auto p, int* b, auto n) { bulk_store(p, b, n); }, true);
+  add_negative(all, "bulk_store_now", [](auto p, int* b, auto n) { bulk_store_now(p, b, n); });
+  add_wild_target(all);
 }
 
 }  // namespace viaduct::splitc_test

@@ -205,9 +205,10 @@ struct Edit {
   Type* type = nullptr;
 };
 
-/// A static spread array of this file.
+/// A declaration of a static spread array in this file.
 struct StaticSpread {
   Symbol* symbol = nullptr;
+  const Type* type = nullptr;  // of this declaration: another one may have other bounds
   Place place;
 };
 

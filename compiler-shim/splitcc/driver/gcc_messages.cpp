@@ -246,6 +246,34 @@ bool say_long_arguments(const Group& group, Diagnostics& diagnostics) {
   return false;
 }
 
+/// Says of a switch or goto that it passes over the declaration of a spread array: gcc names the
+/// variable of generated C that keeps the array. Answers whether @p group was such an error.
+bool say_jump(const Group& group, Diagnostics& diagnostics) {
+  const auto place_of = [&](std::string_view file, int line) {
+    Place place;
+    place.file = diagnostics.file(file);
+    place.line = line;
+    return place;
+  };
+  Message jump;
+  Message m;
+  for (const std::string& line : group.lines) {
+    if (!split(line, m)) continue;
+    if (m.text.find("into scope of identifier with variably modified") != std::string_view::npos)
+      jump = m;
+    const bool declared = m.severity == Severity::note && m.text.find("'vsc_") == 0 &&
+                          m.text.find("declared here") != std::string_view::npos;
+    if (!declared || jump.line == 0) continue;
+    diagnostics.error(place_of(jump.file, jump.line), {},
+                      "a jump passes over the declaration of a spread array",
+                      "the array is allocated where it is declared: declare it before the switch "
+                      "or goto");
+    diagnostics.note(place_of(m.file, m.line), {}, "the array is declared here");
+    return true;
+  }
+  return false;
+}
+
 /// Whether gcc says that a constant is needed; for lines that name PROCS or MYPROC, which no
 /// compiler knows.
 bool wants_constant(std::string_view text) {
@@ -293,7 +321,7 @@ std::string translate_messages(const std::string& text, Diagnostics& diagnostics
   std::vector<std::string> includes;  // "In file included from ...", of the next message
   std::string function;               // "In function 'f':", until a message about f is shown
   const auto finish = [&] {
-    if (say_long_arguments(group, diagnostics)) {
+    if (say_long_arguments(group, diagnostics) || say_jump(group, diagnostics)) {
       out += std::exchange(function, {}) + diagnostics.take();
     } else if (!group.lines.empty() && !is_left_out(group, diagnostics)) {
       std::string before;  // lines before a message that may be left out

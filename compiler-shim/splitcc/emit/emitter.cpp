@@ -178,7 +178,7 @@ void Emitter::end_of_unit() {
   if (!unit_.statics.empty()) {
     raw("static void vsc_allocate_statics(void) {\n");
     for (const StaticSpread& s : unit_.statics) {
-      const Type* const type = s.symbol->type;
+      const Type* const type = s.type;
       const std::string variable =
           s.symbol->emitted.empty() ? std::string(s.symbol->name) : s.symbol->emitted;
       raw(fmt::format("  vsc_static_spread(&{}, {}, {}, \"{}\", {});\n", variable,

@@ -204,6 +204,21 @@ void Parser::finish_declaration(Declaration& declaration) {
   unit_.edits[declaration.first] = edit;
 }
 
+// The first bounds in which two declarations of one spread array differ, whatever PROCS is. gcc
+// compares other arrays.
+std::optional<std::pair<Linear, Linear>> Parser::other_bound(const Type* a, const Type* b) const {
+  if (a->kind != Kind::spread_array || b->kind != Kind::spread_array) return std::nullopt;
+  for (; a->kind == b->kind && !a->bounds.empty() && !b->bounds.empty(); a = a->base, b = b->base) {
+    for (std::size_t i = 0; i < std::min(a->bounds.size(), b->bounds.size()); ++i) {
+      const std::optional<Linear> left = sema_.known(a->bounds[i].size);
+      const std::optional<Linear> right = sema_.known(b->bounds[i].size);
+      if (left && right && left->procs == right->procs && left->fixed != right->fixed)
+        return std::pair(*left, *right);
+    }
+  }
+  return std::nullopt;
+}
+
 Symbol* Parser::add_symbol(const Declarator& d, const Specifiers& s, Type* type) {
   Symbol* const old = scopes_.find_here(d.name);
   const bool is_function = type->kind == Kind::function;
@@ -217,12 +232,17 @@ Symbol* Parser::add_symbol(const Declarator& d, const Specifiers& s, Type* type)
     if (!again) {
       sema_.error_at(d.name_token, fmt::format("'{}' is declared twice", d.name));
       diagnostics_.note(unit_.place(old->token), d.name, "the first one is here");
-    } else if (!is_compatible(old->type, type) &&
-               (mentions_word(old->type) || mentions_word(type))) {
+    } else if ((mentions_word(old->type) || mentions_word(type)) &&
+               !is_compatible(old->type, type)) {
       sema_.error_at(d.name_token,
                      fmt::format("'{}' is declared as '{}' here", d.name, describe(type)));
       diagnostics_.note(unit_.place(old->token), d.name,
                         fmt::format("and as '{}' here", describe(old->type)));
+    } else if (const auto bounds = other_bound(old->type, type)) {
+      sema_.error_at(d.name_token, fmt::format("'{}' is declared with the bound {} here", d.name,
+                                               describe(bounds->second)));
+      diagnostics_.note(unit_.place(old->token), d.name,
+                        fmt::format("and with {} here", describe(bounds->first)));
     }
     const bool keeps = is_function && old->type->kind == Kind::function && !type->has_prototype &&
                        (old->type->has_prototype || !old->type->old_parameters.empty());
@@ -232,6 +252,7 @@ Symbol* Parser::add_symbol(const Declarator& d, const Specifiers& s, Type* type)
       old->type = type;
     }
     old->from_system = old->from_system && token().in_system_header;
+    old->is_library = old->is_library || is_in_library(d.name_token);
     return old;
   }
   if (is_function && scopes_.depth() > 0) declared_before_.insert(d.name);
@@ -251,7 +272,8 @@ Symbol* Parser::add_symbol(const Declarator& d, const Specifiers& s, Type* type)
   symbol->from_system = where.in_system_header;
   symbol->is_library = is_in_library(d.name_token);
   if (s.storage == Storage::reg) symbol->register_token = s.storage_token;
-  if (is_function && d.name == "sync" && scopes_.depth() == 0) symbol->emitted = "splitc_sync";
+  if (is_function && d.name == "sync" && scopes_.depth() == 0 && !is_own_sync(d.name_token))
+    symbol->emitted = "splitc_sync";
   if (Symbol* const called = scopes_.find(d.name);
       is_function && what == Symbol::What::function && called != nullptr && called->is_implicit)
     declare_before_use(*called, symbol, s);
@@ -272,6 +294,12 @@ void Parser::declare_before_use(Symbol& implicit, const Symbol* symbol, const Sp
   for (const Type* t = type->base; t != nullptr; t = t->base)
     if (t->tag != nullptr && t->tag->depth > 0) return;
   unit_.forward[std::exchange(implicit.first_anchor, -1)].push_back(symbol);
+}
+
+// Whether the declaration or call at @p token is of a function `sync` that this file defines, and
+// not of Split-C's.
+bool Parser::is_own_sync(int token) {
+  return !token_at(token).in_system_header && !is_in_library(token) && is_defined_here("sync");
 }
 
 bool Parser::is_in_library(int token) const {
@@ -352,8 +380,8 @@ bool is_same(const Type* a, const Type* b) {
 // Where the program only repeats a header's declaration, the header's counts.
 Symbol* Parser::beside_system(Symbol* old, const Declarator& d, const Specifiers& s, Type* type) {
   if (old == nullptr || (!old->from_system && !old->is_library) || old->is_implicit ||
-      old->depth > 0 || !old->emitted.empty() || token_at(d.name_token).in_system_header ||
-      is_in_library(d.name_token))
+      old->depth > 0 || (!old->emitted.empty() && old->emitted != "splitc_sync") ||
+      token_at(d.name_token).in_system_header || is_in_library(d.name_token))
     return nullptr;
   const Symbol::What what = what_is_declared(s, type);
   const bool is_old_definition =
@@ -388,6 +416,12 @@ void Parser::declare(Declarator& d, Specifiers& s) {
     d.type = sema_.error_type();
   }
   d.symbol = add_symbol(d, s, d.type);
+  // The variable of old C libraries is an object of each thread today, as <errno.h> declares it.
+  if (d.name == "errno" && is_integer(d.type) && kind() != Tok::equal &&
+      (s.storage == Storage::extern_ || (s.storage == Storage::none && scopes_.depth() == 0))) {
+    d.symbol->emitted = "(*__errno_location())";
+    unit_.replaced[d.name_token] = d.symbol->emitted;
+  }
   if (!d.symbol->emitted.empty() && d.symbol->what == Symbol::What::function)
     unit_.replaced[d.name_token] = d.symbol->emitted;
   if (d.type->kind == Kind::spread_array) check_spread_array(d, s, d.symbol);
@@ -440,7 +474,7 @@ void Parser::check_spread_array(Declarator& d, const Specifiers& s, Symbol* symb
                     "it is allocated before splitc_main: constants, PROCS and variables of the "
                     "file may be used");
     });
-    unit_.statics.push_back({symbol, unit_.place(d.name_token)});
+    unit_.statics.push_back({symbol, type, unit_.place(d.name_token)});
     if (scopes_.depth() > 0) {
       symbol->emitted = fmt::format("vsc_{}_{}", d.name, sema_.next_number());
       unit_.hoisted[functions_.empty() ? anchor_ : functions_.front().anchor].push_back(symbol);

@@ -120,6 +120,9 @@ Expr* Parser::conditional() {
     throw;
   }
   --open_conditionals_;
+  if (kind() != Tok::colon && middle != nullptr && strip(middle)->node == Node::store)
+    fail("':' is expected of ?:, behind the store ':-'",
+         "Split-C reads ':-' as one operator: put a space in between if two are meant");
   expect(Tok::colon, "':'", " of ?:");
   Expr* const last = conditional();
   return sema_.conditional(test, middle, last, at);

@@ -63,6 +63,7 @@ bool Parser::function_definition(Specifiers& s, Declarator& d, int first) {
     unit_.edits[first] = edit;
   }
   Function function;
+  function.name = d.name;
   function.result = d.type->base;
   function.anchor = anchor;
   function.is_splitc_main = outer && d.name == "splitc_main";

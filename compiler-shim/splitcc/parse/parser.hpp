@@ -25,6 +25,7 @@ class Parser {
   struct SyntaxError {};
   enum class Context : std::uint8_t { declaration, parameter, type_name, field };
   struct Function {
+    std::string_view name;
     Type* result = nullptr;
     bool is_splitc_main = false;
     int anchor = 0;  // first token of the outermost declaration around
@@ -119,6 +120,9 @@ class Parser {
   void check_library();
   void name_pointer_results();
   void declare_before_use(Symbol& implicit, const Symbol* symbol, const Specifiers& s);
+  [[nodiscard]] std::optional<std::pair<Linear, Linear>> other_bound(const Type* a,
+                                                                     const Type* b) const;
+  [[nodiscard]] bool is_own_sync(int token);
   [[nodiscard]] bool is_in_library(int token) const;
   [[nodiscard]] bool is_defined_here(std::string_view name);
   Symbol* beside_system(Symbol* old, const Declarator& d, const Specifiers& s, Type* type);
@@ -174,6 +178,7 @@ class Parser {
   Expr* postfix();
   Expr* postfix_of(Expr* e);
   Expr* primary();
+  void string_parts();
   Expr* parenthesis();
   Expr* name();
   Type* undeclared_result(std::string_view name);

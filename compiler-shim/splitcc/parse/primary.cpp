@@ -75,7 +75,7 @@ Expr* Parser::primary() {
       return sema_.character(at_++);
     case Tok::string: {
       const int first = at_;
-      while (kind() == Tok::string) ++at_;
+      string_parts();
       return sema_.string(first, at_ - 1);
     }
     case Tok::l_paren:
@@ -86,6 +86,21 @@ Expr* Parser::primary() {
       return generic();
     default:
       fail_expected("an expression", "");
+  }
+}
+
+namespace {
+bool is_function_name(std::string_view word) {
+  return word == "__FUNCTION__" || word == "__PRETTY_FUNCTION__";
+}
+}  // namespace
+
+// The parts of a string, one behind the other. To gcc 2 the function's name was one, too.
+void Parser::string_parts() {
+  for (;; ++at_) {
+    if (kind() == Tok::string) continue;
+    if (kind() != Tok::identifier || !is_function_name(text()) || functions_.empty()) return;
+    unit_.replaced[at_] = fmt::format("\"{}\"", functions_.back().name);
   }
 }
 
@@ -176,10 +191,13 @@ Expr* Parser::name() {
     if (word.substr(0, 10) == "__builtin_" || word.substr(0, 7) == "__sync_" ||
         word.substr(0, 9) == "__atomic_")
       return builtin();
-    if (word == "__func__" || word == "__FUNCTION__" || word == "__PRETTY_FUNCTION__") {
-      Expr* const e = sema_.string(at_, at_);
-      ++at_;
-      return e;
+    if (word == "__func__" || is_function_name(word)) {
+      const int first = at_;
+      if (kind(1) == Tok::string && is_function_name(word))
+        string_parts();
+      else
+        ++at_;
+      return sema_.string(first, at_ - 1);
     }
     if (kind(1) != Tok::l_paren) {
       sema_.error_at(at_, fmt::format("'{}' is not declared", word),
@@ -199,7 +217,7 @@ Expr* Parser::name() {
     symbol->is_implicit = true;
     symbol->first_anchor = functions_.empty() ? anchor_ : functions_.front().anchor;
     symbol->type = unit_.types.make(Kind::function, undeclared_result(word));
-    if (word == "sync") symbol->emitted = "splitc_sync";
+    if (word == "sync" && !is_own_sync(at_)) symbol->emitted = "splitc_sync";
     scopes_.add_global(symbol);
     declared_before_.insert(word);
   }

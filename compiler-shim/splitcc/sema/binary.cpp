@@ -7,8 +7,14 @@
 
 namespace viaduct::splitcc {
 
-// p + i, p - i, p - q with words.
+// p + i, p - i, p - q with words. A local pointer beside a word becomes a global one, as in
+// comparisons.
 Expr* Sema::pointer_arithmetic(Expr* e) {
+  Expr*& other = is_word(value_type(e->a)) ? e->b : e->a;
+  if (e->op == Tok::minus && is_local_pointer(value_type(other))) {
+    Type* const word = is_word(value_type(e->a)) ? value_type(e->a) : value_type(e->b);
+    other = to_word(other, unit_.types.make(Kind::global_pointer, word->base), Use::assignment, "");
+  }
   Type* const left = value_type(e->a);
   Type* const right = value_type(e->b);
   e->special = true;

@@ -93,9 +93,15 @@ void Sema::check_order(Expr* e) {
       x = strip(x->a);
     return x;
   };
-  if (value_type(e->a)->kind != Kind::global_pointer ||
-      value_type(e->b)->kind != Kind::global_pointer)
+  const Kind left = value_type(e->a)->kind;
+  const Kind right = value_type(e->b)->kind;
+  if (left != right) {
+    warn(Warning::pointer_order, e->at, "a global and a spread pointer are compared by order",
+         "the process counts before the address, as for two global pointers: cast one of them to "
+         "the other's type");
     return;
+  }
+  if (left != Kind::global_pointer) return;
   const auto is_own = [this](const Expr* x) {
     x = strip(x);
     return x->node == Node::globalize ||
@@ -111,12 +117,10 @@ void Sema::check_order(Expr* e) {
     return true;
   };
   const bool apart =
-      (a->node == Node::to_global && b->node == Node::to_global && !same_text(a->a, b->a)) ||
-      (a->node == Node::address && b->node == Node::address && strip(a->a)->element_of_spread &&
-       strip(b->a)->element_of_spread && !same_text(a->a, b->a));
+      a->node == Node::to_global && b->node == Node::to_global && !same_text(a->a, b->a);
   if (!made_here && !apart) return;
   warn(Warning::pointer_order, e->at,
-       "global pointers of different processes are compared by order",
+       "global pointers, which may be of different processes, are compared by order",
        "the process counts before the address; order has a meaning in one process only: compare "
        "subscripts, or spread pointers, which are ordered as their elements are");
 }

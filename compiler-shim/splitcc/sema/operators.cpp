@@ -61,6 +61,16 @@ Expr* Sema::unary(Tok op, Expr* operand, int at) {
   return e;
 }
 
+namespace {
+// Whether e is A[i], p[i] or *p of a spread array or pointer: &A[i] is A + i, as in C. A member or
+// an element of such an object lies in one process.
+bool is_dealt(const Expr* e) {
+  if (e->node != Node::index && e->node != Node::deref) return false;
+  const Kind through = e->a->type->kind;
+  return through == Kind::spread_array || through == Kind::spread_pointer;
+}
+}  // namespace
+
 Expr* Sema::address(Expr* operand, int at) {
   Expr* const e = make(Node::address, at, operand->last, at);
   e->a = operand;
@@ -87,7 +97,8 @@ Expr* Sema::address(Expr* operand, int at) {
   if (operand->mode == Mode::remote) {
     e->special = true;
     e->element_of_spread = inner->element_of_spread;
-    e->type = unit_.types.make(Kind::global_pointer, operand->type);
+    e->type = unit_.types.make(is_dealt(inner) ? Kind::spread_pointer : Kind::global_pointer,
+                               operand->type);
     return e;
   }
   if (inner->is_register && inner->node == Node::name)
@@ -153,6 +164,13 @@ Expr* Sema::cast(Type* type, int type_first, int type_last, Expr* operand, int f
       error(e, fmt::format("'{}' cannot become '{}'", describe(from), describe(type)));
       return bad(e);
     }
+    constexpr int kWordBytes = 8;
+    if (is_word(from) && is_integer(type) && word_bytes(type) < kWordBytes &&
+        type->kind != Kind::boolean)
+      warn(Warning::plain, e->at,
+           fmt::format("'{}' does not fit in '{}'", describe(from), describe(type)),
+           "a global or spread pointer has 8 bytes, of which this keeps the last ones: keep it in "
+           "a long, or ask toproc(...) for the process");
     return e;
   }
   if (mentions_word(type)) e->special = true;

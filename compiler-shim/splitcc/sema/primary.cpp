@@ -250,11 +250,15 @@ Expr* Sema::old_argument(Expr* arg, Type* to, const std::string& what) {
   if (is_word(to) && (arg->is_zero || is_local_pointer(from)))
     return convert(arg, to, Use::argument, what);
   if (is_local_pointer(to)) note_own(arg, nullptr);
-  if (is_local_pointer(to) && is_word(from))
-    warn(Warning::plain, arg->at,
-         fmt::format("{} is '{}', where '{}' is declared", what, describe(from), describe(to)),
-         "without a prototype nothing is converted; tolocal(...) takes the process away");
+  if (is_local_pointer(to) && is_word(from)) warn_process_lost(arg, to, what);
   return arg;
+}
+
+void Sema::warn_process_lost(const Expr* arg, const Type* to, const std::string& what) {
+  warn(Warning::plain, arg->at,
+       fmt::format("{} is '{}', where '{}' is declared", what, describe(value_type(arg)),
+                   describe(to)),
+       "without a prototype nothing is converted; tolocal(...) takes the process away");
 }
 
 // The calls have been read already: text around their arguments converts plain C.
@@ -269,6 +273,8 @@ void Sema::defined(std::string_view name, const std::vector<Symbol*>& parameters
       if (passed != passed_.end() && passed->second.object != nullptr &&
           (to == Kind::pointer || to == Kind::global_pointer))
         warn_foreign({nullptr, arg, passed->second, to == Kind::global_pointer});
+      if (to == Kind::pointer && is_word(value_type(arg)))
+        warn_process_lost(arg, parameters[i]->type, fmt::format("argument {} of {}", i + 1, name));
       if (!is_word(parameters[i]->type) && to != Kind::spread_array) continue;
       if (!arg->is_zero && !is_local_pointer(value_type(arg))) continue;
       if (!arg->is_zero && (arg->special || to != Kind::global_pointer)) {

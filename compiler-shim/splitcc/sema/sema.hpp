@@ -193,6 +193,7 @@ class Sema {
   void called(const Expr* callee);
   void check_arguments(Expr* e, Type* function);
   Expr* old_argument(Expr* arg, Type* to, const std::string& what);
+  void warn_process_lost(const Expr* arg, const Type* to, const std::string& what);
   bool check_record(Expr* e, Type* from, Type* to, const std::string& what);
 
   Unit& unit_;

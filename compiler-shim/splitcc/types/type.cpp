@@ -229,6 +229,7 @@ bool is_compatible(const Type* a, const Type* b, int depth) {
     if (a->base->kind == Kind::void_type || b->base->kind == Kind::void_type) return true;
     return is_compatible(a->base, b->base, depth + 1);
   }
+  if (a->kind == Kind::spread_array && a->bounds.size() != b->bounds.size()) return false;
   if (a->kind == Kind::array || a->kind == Kind::spread_array)
     return is_compatible(a->base, b->base, depth + 1);
   if (a->kind == Kind::function) {

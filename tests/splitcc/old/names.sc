@@ -20,10 +20,12 @@ void qsort(char *, int, int, int (*)());
 typedef unsigned char key_t;
 int index;
 double y1, select;
+extern int errno;
 struct cell { int value; struct cell *next; };
 
 log2(n) { int l = 0; while ((1 << l) < n) l++; return l; }
 int round(x, to) { return (x + to - 1) / to * to; }
+sync(from) { return from + 1; }
 getline(line, most) char line[]; { return line[0] + most; }
 
 static compare();
@@ -72,6 +74,10 @@ splitc_main()
     free(all_malloc(100) ? calloc(1000, 1000) : 0);
     barrier();
     if (strangers) exit(8);
+    if (sync(1) != 2) exit(11);
+    if (open("/dev/null/nothing", O_RDWR) >= 0 || errno == 0) exit(12);
+    if (strcmp("in " __FUNCTION__ "(): ", "in splitc_main(): ")) exit(13);
+    if (far + 2 - keys != 2 || keys + 3 - far != 3) exit(14);
 }
 
 own_structures(g, p, q, d) struct { int x; } *global g, *p; struct two { int y; } *q; double d; { return g->x + p->x + q->y; }

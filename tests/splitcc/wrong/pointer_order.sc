@@ -1,9 +1,9 @@
 /* Mistake with pointers: global pointers to different processes are compared by order */
 #include <split-c/split-c.h>
 
-int A[100]::;
+int x;
 
 int before(void)
 {
-    return &A[1] < &A[2]; /* here */
+    return toglobal(1, &x) < toglobal(2, &x); /* here */
 }

@@ -108,9 +108,9 @@ class Bundle {
 
   /// Collective over the job, polling meanwhile: when it returns, all ranks have called it, and the
   /// requests that they had sent before, to endpoints of this bundle and over shared memory, are
-  /// handled. Between hosts a request may still be on its way: wait for a reply. ok, or peer_lost
-  /// when a rank that has not arrived is lost or has come to its Job's destructor (a sentence names
-  /// that one).
+  /// handled. Between hosts, and with VIADUCT_AM_GENERATION set, a request may still be on its way:
+  /// wait for a reply. ok, or peer_lost when a rank that has not arrived is lost or has come to its
+  /// Job's destructor (a sentence names that one).
   Status barrier() noexcept;
 
   /// Runs @p task to its end (am/task.hpp), polling while it waits for calls.

@@ -285,7 +285,8 @@ class Endpoint : public EndpointRequests {
   /// before, which must have no transfers under way.  Throws Error (memory).
   std::span<std::byte> make_segment(std::size_t bytes);
   /// Uses the caller's memory instead; it stays the caller's and must outlive its use here. Without
-  /// bytes: there is no segment any more.  Throws Error.
+  /// bytes: there is no segment any more. The segment before must have no transfers under way.
+  /// Throws Error.
   void set_segment(std::span<std::byte> memory);
   /// @return the segment that peers write to and read from.  Precondition: no other thread changes
   /// it.

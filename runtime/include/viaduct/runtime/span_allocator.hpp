@@ -3,6 +3,7 @@
 /// Which parts of a range of offsets are taken: first fit, nothing but bookkeeping. The same calls
 /// in the same order give the same offsets in every process. Not thread-safe.
 
+#include <array>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -18,7 +19,8 @@ class SpanAllocator {
 
   /// The lowest offset, a multiple of @p alignment (a power of two), where @p bytes bytes are free;
   /// empty when there is none. A span of 0 bytes takes one grain.
-  /// Cost: the number of free spans before that place.
+  /// Cost: the number of free spans before that place. A row of calls with the same size and
+  /// alignment passes over each of them once.
   [[nodiscard]] std::optional<std::size_t> try_allocate(std::size_t bytes, std::size_t alignment);
 
   struct Released {
@@ -46,11 +48,22 @@ class SpanAllocator {
     std::size_t requested;
     Free::node_type place;  // among the free spans, so that a release allocates nothing
   };
+  /// No free span below `from` has room for such a request, nor for a harder one.
+  struct Passed {
+    std::size_t bytes;
+    std::size_t alignment;
+    std::size_t from;
+  };
+  std::size_t first_to_try(std::size_t bytes, std::size_t alignment) const noexcept;
+  void passed_over(const Passed& request) noexcept;
+
   std::size_t total_;
   std::size_t grain_;
   std::size_t allocated_ = 0;
   Free free_;
   std::unordered_map<std::size_t, Used> used_;
+  std::array<Passed, 8> passed_{};  // the last kinds of requests
+  std::size_t oldest_passed_ = 0;
 };
 
 }  // namespace viaduct

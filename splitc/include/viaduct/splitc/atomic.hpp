@@ -67,7 +67,8 @@ inline T rmw(global_ptr<T> to, T operand, T expected) {
 }
 }  // namespace detail
 
-/// Adds @p value at @p to and answers the value that was there before.
+/// Adds @p value at @p to and answers the value that was there before. T is an integer of 4 or 8
+/// bytes.
 ///
 /// Blocks      until the answer is here.
 /// Order       a full fence. Atomic with respect to all of these, and to reads and writes, by any
@@ -107,14 +108,15 @@ inline T fetch_xor(global_ptr<T> to, std::type_identity_t<T> value,
   at.check("fetch_xor", to.word(), sizeof(T));
   return detail::rmw<detail::Rmw::bit_xor>(to, value, T{});
 }
-/// Writes @p value and answers the value before.  Blocks, order and cost: as fetch_add().
+/// Writes @p value and answers the value before. T is an integer, a pointer or an enumeration of 4
+/// or 8 bytes.  Blocks, order and cost: as fetch_add().
 template <detail::Atomic T>
 inline T swap(global_ptr<T> to, std::type_identity_t<T> value, detail::Here at = detail::here()) {
   at.check("swap", to.word(), sizeof(T));
   return detail::rmw<detail::Rmw::swap>(to, value, T{});
 }
-/// Writes @p desired if @p expected is there; answers the value before.  Blocks, order and cost: as
-/// fetch_add().
+/// Writes @p desired if @p expected is there; answers the value before. T: as for swap().  Blocks,
+/// order and cost: as fetch_add().
 template <detail::Atomic T>
 inline T compare_swap(global_ptr<T> to, std::type_identity_t<T> expected,
                       std::type_identity_t<T> desired, detail::Here at = detail::here()) {
@@ -264,10 +266,11 @@ Handle put_at(global_ptr<T> at, R (*)(P, Rest...), const std::type_identity_t<Re
 }  // namespace detail
 
 /// Runs @p F(args...) in @p process, during one of its polls, and answers its result: no other such
-/// function and no message runs there at the same time. F may use that process' memory and nothing
-/// else: communication from F stops the program with a sentence (that of Active Messages too, but
-/// for short requests and polls of a parallel bundle), and so does an exception that leaves F, in
-/// whichever process F runs. (MYPROC, PROCS, toglobal() and tolocal() may be used.)
+/// function and no message runs there at the same time. F is a function, or a lambda that captures
+/// nothing. F may use that process' memory and nothing else: communication from F stops the program
+/// with a sentence (that of Active Messages too, but for short requests and polls of a parallel
+/// bundle), and so does an exception that leaves F, in whichever process F runs. (MYPROC, PROCS,
+/// toglobal() and tolocal() may be used.)
 ///
 ///     long bump(long by) { return counter += by; }
 ///     long now = atomic<bump>(3, 10);
@@ -278,7 +281,7 @@ Handle put_at(global_ptr<T> at, R (*)(P, Rest...), const std::type_identity_t<Re
 /// Errors      as fetch_add(): no such process, or a lost one.
 template <auto F, class... A>
 inline auto atomic(int process, A... args) {
-  return detail::call_by_signature<F>(static_cast<std::uint32_t>(process), F, args...);
+  return detail::call_by_signature<F>(static_cast<std::uint32_t>(process), +F, args...);
 }
 /// Where the pointer points; the function gets it as a local pointer, before the other arguments.
 /// Blocks, order and cost: as above. Errors: as read(); the owner looks whether there is memory at
@@ -286,13 +289,13 @@ inline auto atomic(int process, A... args) {
 template <auto F, class T, class... A, class Mode = detail::Here>
 inline auto atomic(global_ptr<T> at, A... args) {
   Mode::unknown().check("atomic", at.word(), 1);
-  return detail::call_at<F>(at, F, args...);
+  return detail::call_at<F>(at, +F, args...);
 }
 /// The same through a spread pointer. Blocks, order and cost: as above.
 template <auto F, class T, class... A, class Mode = detail::Here>
 inline auto atomic(spread_ptr<T> at, A... args) {
   Mode::unknown().check("atomic", at.word(), 1);
-  return detail::call_at<F>(global_ptr<T>(at), F, args...);
+  return detail::call_at<F>(global_ptr<T>(at), +F, args...);
 }
 
 /// @return whether this is inside a function that atomic() or atomic_put() runs.  Call from: inside
@@ -314,20 +317,20 @@ inline auto atomic(spread_ptr<T> at, A... args) {
 /// Cost        one line of the ring to that process; here, a call of the function.
 template <auto F, class... A>
 inline Handle atomic_put(int process, A... args) {
-  return detail::put_by_signature<F>(static_cast<std::uint32_t>(process), F, args...);
+  return detail::put_by_signature<F>(static_cast<std::uint32_t>(process), +F, args...);
 }
 /// Where the pointer points; the function gets it as a local pointer, before the other arguments.
 /// Blocks, order, cost and errors: as above and as atomic().
 template <auto F, class T, class... A, class Mode = detail::Here>
 inline Handle atomic_put(global_ptr<T> at, A... args) {
   Mode::unknown().check("atomic_put", at.word(), 1);
-  return detail::put_at<F>(at, F, args...);
+  return detail::put_at<F>(at, +F, args...);
 }
 /// The same through a spread pointer. Blocks, order and cost: as above.
 template <auto F, class T, class... A, class Mode = detail::Here>
 inline Handle atomic_put(spread_ptr<T> at, A... args) {
   Mode::unknown().check("atomic_put", at.word(), 1);
-  return detail::put_at<F>(global_ptr<T>(at), F, args...);
+  return detail::put_at<F>(global_ptr<T>(at), +F, args...);
 }
 
 /// A lock in global memory; all zero is free.

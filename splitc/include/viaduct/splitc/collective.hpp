@@ -264,8 +264,11 @@ inline void all_bcast(T* data, std::size_t count, int root = 0, detail::Here at 
   c.broadcast(kCall, from, data, count);
 }
 /// Process @p root's value, in every process, of any size.  Collective. Blocks until it is here.
+/// T is no local pointer, which would mean nothing in another process: all_bcast(data, n) is the
+/// call for an array.
 template <Value T>
-[[nodiscard]] inline T all_bcast(T value, int root = 0, detail::Here at = detail::here()) {
+requires(!std::is_pointer_v<T>) [[nodiscard]] inline T
+    all_bcast(T value, int root = 0, detail::Here at = detail::here()) {
   all_bcast(&value, 1, root, at);
   return value;
 }
