@@ -101,12 +101,13 @@ namespace {
            "writes into the memory of either process");
 }
 
-/// Stops the program: what it reads cannot be written to where it wants it.
+/// Stops the program: what it reads cannot be written to where the answer says.
 [[noreturn, gnu::cold, gnu::noinline]] void stop_no_room(std::uint32_t process,
                                                          std::uint64_t address, std::size_t bytes) {
-  stop(errors::wild_pointer, "read",
+  stop(errors::nonsense, "read",
        fmt::format("{} bytes of process {} cannot be written at {:#x} of this process: look at the "
-                   "local address that this process gave to a read or get",
+                   "local address that this process gave to a read or get; if it was another one, "
+                   "the message makes no sense: start all processes from one build",
                    bytes, process, address));
 }
 
