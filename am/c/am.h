@@ -150,7 +150,7 @@ int AM_GetEventMask(eb_t bundle, int* mask);
 
 /** Waits until there is a request for AM_Poll, or replies and returned messages have been handled,
  *  which it does itself. Returns at once when a request's own poll has run handlers since the last
- *  AM_Poll or AM_WaitSema.
+ *  AM_Poll or AM_WaitSema; in a process with several threads also, once, when AM_Poll has run some.
  *  Blocks      in the kernel after a while; wakes within microseconds.
  *  @return AM_OK, AM_ERR_NOT_INIT, AM_ERR_BAD_ARG, AM_ERR_RESOURCE (the mask is AM_NOEVENTS),
  *          AM_ERR_IN_USE. */

@@ -30,6 +30,7 @@ constexpr std::pair<const char*, const char*> kLongRings[] = {{"VIADUCT_AM_SLOTS
 
 /// Empty, or why @p path cannot be written: a test before minutes of measuring.
 std::string check_writable(const std::string& path) {
+  if (path.empty()) return "give the name of a file";
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   std::error_code ignored;
   const bool known = std::filesystem::exists(path, ignored);

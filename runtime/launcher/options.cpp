@@ -35,7 +35,7 @@ std::string check_time_limit(const std::string& text) {
   const double seconds = std::strtod(text.c_str(), &end);
   if (!text.empty() && *end == '\0' && seconds >= kMinTimeLimit && seconds <= kMaxTimeLimit)
     return {};  // never for "nan"
-  return "give seconds, at least 0.001";
+  return "give seconds without a unit, from 0.001 to 1000000000";
 }
 
 /// Where a sentence can tell more than a range: beyond the limit.

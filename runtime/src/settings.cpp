@@ -37,8 +37,8 @@ constexpr std::array<Option, 7> kOptions{{
      "The least urgent messages that are still written to standard error.",
      offsetof(RuntimeSettings, log)},
     {"hang_report", "VIADUCT_HANG_REPORT", "0", "ns", Type::time_ns, 0, kNoLimit, "",
-     "A wait longer than this prints what this rank waits for, but for the wait at the end of its "
-     "job; 0: never.",
+     "A wait longer than this prints what this rank waits for, but for the waits for all ranks at "
+     "the start and at the end of its job; 0: never.",
      offsetof(RuntimeSettings, hang_report_ns)},
     {"join_timeout", "VIADUCT_JOIN_TIMEOUT", "60s", "ns", Type::time_ns, kSecond / 10,
      24 * 3600 * kSecond, "",

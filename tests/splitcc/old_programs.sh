@@ -29,6 +29,10 @@ program() {
 }
 
 for level in -O0 -O2; do
+  program "own$level" 2 $level own_main.sc own_other.sc
+done
+
+for level in -O0 -O2; do
   program "inline$level" 2 $level inline_main.sc inline_other.sc inline_real.c -- argument
 done
 program "inline-gnu99" 1 -w -std=gnu99 inline_main.sc inline_other.sc inline_real.c -- argument

@@ -117,6 +117,48 @@ static void peer_never_comes(void) {
   WANT(VIP_SUCCESS, VipDestroyVi(c));
 }
 
+/* The other side has connected, sent and disconnected before this side asks for the outcome. */
+static void peer_has_gone_again(int sends, int receives) {
+  const double begin = seconds();
+  AddressRoom left, right;
+  VIP_VI_ATTRIBUTES remote;
+  WANT(VIP_SUCCESS, VipDisconnect(a));
+  WANT(VIP_SUCCESS, VipDisconnect(b));
+  here(&rig, &left, "left");
+  here(&rig, &right, "right");
+  if (receives) {
+    post_receive(b, 0, 100);
+    post_receive(b, 1, 100);
+  }
+  WANT(VIP_SUCCESS, VipConnectPeerRequest(b, &right.address, &left.address, LIMIT_MS));
+  WANT(VIP_SUCCESS, VipConnectPeerRequest(a, &left.address, &right.address, LIMIT_MS));
+  WANT(VIP_SUCCESS, VipConnectPeerWait(a, &remote));
+  if (sends) {
+    post_send(a, 2, 9);
+    (void)wait_send(a, VIP_SUCCESS);
+  }
+  WANT(VIP_SUCCESS, VipDisconnect(a));
+  WANT(VIP_SUCCESS, VipConnectPeerWait(b, &remote));
+  CHECK(remote.ReliabilityLevel == (VIP_RELIABILITY_LEVEL)level);
+  while (state_of(b) != VIP_STATE_ERROR && seconds() - begin < 20) {
+    VIP_DESCRIPTOR* d;
+    if (!receives) (void)VipRecvDone(b, &d);
+  }
+  CHECK(state_of(b) == VIP_STATE_ERROR);
+  if (sends) CHECK(wait_receive(b, VIP_SUCCESS) == room(0) && room(0)->CS.Length == 9);
+  if (receives && !sends) (void)wait_receive(b, VIP_DESCRIPTOR_ERROR);
+  if (receives)
+    CHECK((wait_receive(b, VIP_DESCRIPTOR_ERROR)->CS.Status & VIP_STATUS_DESC_FLUSHED_ERROR) != 0);
+  CHECK(wait_errors() == 1 && heard_error.ErrorCode == VIP_ERROR_CONN_LOST &&
+        heard_error.ViHandle == b);
+  WANT(VIP_SUCCESS, VipDisconnect(b));
+  connect_both(&rig, a, b);
+  send_arrives();
+}
+static void peer_has_sent_and_gone(void) { peer_has_gone_again(1, 1); }
+static void peer_has_gone(void) { peer_has_gone_again(0, 1); }
+static void peer_has_gone_and_nothing_is_posted(void) { peer_has_gone_again(0, 0); }
+
 static void peers_must_agree(void) {
   VIP_VI_ATTRIBUTES attributes = vi_attributes(&rig, level);
   AddressRoom left, right;
@@ -354,6 +396,9 @@ static const Case kCases[] = {
     {"disconnect of empty queues", disconnect_of_empty_queues},
     {"idle takes no sends", idle_takes_no_sends},
     {"peer never comes", peer_never_comes},
+    {"peer has sent and gone", peer_has_sent_and_gone},
+    {"peer has gone", peer_has_gone},
+    {"peer has gone, nothing is posted", peer_has_gone_and_nothing_is_posted},
     {"peers must agree", peers_must_agree},
     {"nobody waits", nobody_waits},
     {"receives outlive an attempt", receives_outlive_an_attempt},

@@ -170,6 +170,7 @@ std::uint32_t Engine::serve_others(Client& self, Run run) noexcept {
 std::uint32_t Engine::serve_all() noexcept { return serve_but(nullptr, Run::all, ask()).handled; }
 
 void Engine::serve_passive(Client& self) noexcept {
+  if (!has_passive()) return;
   std::size_t at = 0;
   while (Client* const client = take(at, &self)) {
     if (client->kind_ == Client::Kind::passive && client->try_lock()) {

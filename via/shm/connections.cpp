@@ -100,12 +100,12 @@ void Nic::release_when_parted(std::byte* address) noexcept {
   release_retired();
 }
 
+/// The pieces are in the order in which they were retired: behind one that must stay, all stay.
 void Nic::release_retired() noexcept {
-  std::erase_if(retired_, [this](const Retired& r) {
-    if (connections_.connector().drains_up_to(r.newest)) return false;
-    job_.segment().release(r.offset);
-    return true;
-  });
+  auto first = retired_.begin();
+  for (; first != retired_.end() && !connections_.connector().drains_up_to(first->newest); ++first)
+    job_.segment().release(first->offset);
+  retired_.erase(retired_.begin(), first);
 }
 
 // Client and server form.

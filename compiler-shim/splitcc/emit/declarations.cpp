@@ -202,10 +202,10 @@ void Emitter::before_function(int anchor) {
 }
 
 /// Declares the function without parameters, as its calls were read, unless the definition has
-/// parameters of types that calls without a prototype cannot pass: float, char and short.
+/// parameters that calls without a prototype cannot pass: float, char and short, or "...".
 void Emitter::forward_declaration(const Symbol& symbol) {
   Type type = *symbol.type;
-  if (!has_promoted_parameter(&type)) {
+  if (!has_promoted_parameter(&type) && !type.is_variadic) {
     type.parameters.clear();
     type.has_prototype = type.is_variadic = false;
   }

@@ -219,10 +219,26 @@ std::optional<std::pair<Linear, Linear>> Parser::other_bound(const Type* a, cons
   return std::nullopt;
 }
 
+void Parser::say_other_bound(const Declarator& d, const Symbol& old,
+                             const std::pair<Linear, Linear>& bounds) {
+  sema_.error_at(d.name_token, fmt::format("'{}' is declared with the bound {} here", d.name,
+                                           describe(bounds.second)));
+  diagnostics_.note(unit_.place(old.token), d.name,
+                    fmt::format("and with {} here", describe(bounds.first)));
+}
+
+// `extern int A[n]::;` in a function, of an array that the file has declared before.
+void Parser::check_outer_array(const Declarator& d, const Type* type) {
+  const Symbol* const outer = scopes_.find(d.name);
+  if (outer == nullptr || outer->depth != 0 || outer->what != Symbol::What::variable) return;
+  if (const auto bounds = other_bound(outer->type, type)) say_other_bound(d, *outer, *bounds);
+}
+
 Symbol* Parser::add_symbol(const Declarator& d, const Specifiers& s, Type* type) {
   Symbol* const old = scopes_.find_here(d.name);
   const bool is_function = type->kind == Kind::function;
   const Symbol::What what = what_is_declared(s, type);
+  if (scopes_.depth() > 0 && s.storage == Storage::extern_) check_outer_array(d, type);
   if (Symbol* const other = beside_system(is_function ? scopes_.find(d.name) : old, d, s, type))
     return other;
   if (old != nullptr && !old->is_implicit) {
@@ -239,10 +255,8 @@ Symbol* Parser::add_symbol(const Declarator& d, const Specifiers& s, Type* type)
       diagnostics_.note(unit_.place(old->token), d.name,
                         fmt::format("and as '{}' here", describe(old->type)));
     } else if (const auto bounds = other_bound(old->type, type)) {
-      sema_.error_at(d.name_token, fmt::format("'{}' is declared with the bound {} here", d.name,
-                                               describe(bounds->second)));
-      diagnostics_.note(unit_.place(old->token), d.name,
-                        fmt::format("and with {} here", describe(bounds->first)));
+      say_other_bound(d, *old, *bounds);
+      return old;
     }
     const bool keeps = is_function && old->type->kind == Kind::function && !type->has_prototype &&
                        (old->type->has_prototype || !old->type->old_parameters.empty());
@@ -275,26 +289,39 @@ Symbol* Parser::add_symbol(const Declarator& d, const Specifiers& s, Type* type)
   if (is_function && d.name == "sync" && scopes_.depth() == 0 && !is_own_sync(d.name_token))
     symbol->emitted = "splitc_sync";
   if (Symbol* const called = scopes_.find(d.name);
-      is_function && what == Symbol::What::function && called != nullptr && called->is_implicit)
+      is_function && what == Symbol::What::function && called != nullptr && called->is_implicit) {
+    if (is_own(*called)) symbol->emitted = called->emitted;
     declare_before_use(*called, symbol, s);
+  }
+  // A declaration in a function of what the file has under another name in C.
+  if (const Symbol* const outer = scopes_.depth() > 0 ? scopes_.find(d.name) : nullptr;
+      outer != nullptr && outer->depth == 0 && is_own(*outer) &&
+      (is_function || s.storage == Storage::extern_)) {
+    symbol->emitted = outer->emitted;
+    unit_.replaced[d.name_token] = symbol->emitted;
+  }
   scopes_.add(symbol);
   return symbol;
 }
 
 // gcc 2 replaced the `int f()` that a call had declared by any later declaration of the file: f
 // answers a pointer, nothing or a double, or is static. gcc refuses that today, so that the
-// declaration is written before the function that calls f first.
+// declaration is written before the function that calls f first. It is also written where f answers
+// an int: a name such as log2 would be that of gcc's own function.
 void Parser::declare_before_use(Symbol& implicit, const Symbol* symbol, const Specifiers& s) {
   const Type* const type = symbol->type;
   if (s.is_inline || implicit.first_anchor < 0 || implicit.type->base->kind != Kind::integer)
     return;
   if (type->base->kind == Kind::integer && s.storage != Storage::static_ &&
-      !has_promoted_parameter(type))
+      !has_promoted_parameter(type) && !is_defined_here(symbol->name))
     return;
   for (const Type* t = type->base; t != nullptr; t = t->base)
     if (t->tag != nullptr && t->tag->depth > 0) return;
   unit_.forward[std::exchange(implicit.first_anchor, -1)].push_back(symbol);
 }
+
+// Whether the symbol has a name of its own in C, since a header declares its name otherwise.
+bool Parser::is_own(const Symbol& symbol) { return symbol.emitted.rfind(kOwnPrefix, 0) == 0; }
 
 // Whether the declaration or call at @p token is of a function `sync` that this file defines, and
 // not of Split-C's.
@@ -326,11 +353,24 @@ bool Parser::is_defined_here(std::string_view name) {
         if (unit_.tokens[open].kind == Tok::r_paren) ++inner;
         if (unit_.tokens[open].kind == Tok::l_paren && --inner == 0) break;
       }
-      if (open > 0 && unit_.tokens[open - 1].kind == Tok::identifier)
-        defined_here_.insert(unit_.tokens[open - 1].text);
+      if (open == 0 || unit_.tokens[open - 1].kind != Tok::identifier) continue;
+      bool old = true;  // names and commas in turn
+      for (std::size_t j = open + 1; j < i; ++j)
+        old = old && unit_.tokens[j].kind == ((j - open) % 2 != 0 ? Tok::identifier : Tok::comma);
+      defined_here_.emplace(unit_.tokens[open - 1].text, old);
     }
   }
   return defined_here_.count(name) != 0;
+}
+
+// Whether @p symbol is a header's function, of which this file has another one behind the token
+// that stands now. A definition with a prototype may be the header's own function.
+bool Parser::is_replaced_later(const Symbol& symbol) {
+  if (symbol.what != Symbol::What::function || symbol.depth != 0 || symbol.is_implicit ||
+      (!symbol.from_system && !symbol.is_library) || token().in_system_header ||
+      is_in_library(at_) || !is_defined_here(symbol.name))
+    return false;
+  return defined_here_[symbol.name];
 }
 
 namespace {
@@ -399,7 +439,7 @@ Symbol* Parser::beside_system(Symbol* old, const Declarator& d, const Specifiers
   symbol->type = type;
   symbol->storage = s.storage;
   symbol->token = d.name_token;
-  symbol->emitted = fmt::format("vsc_program_{}", d.name);
+  symbol->emitted = fmt::format("{}{}", kOwnPrefix, d.name);
   unit_.replaced[d.name_token] = symbol->emitted;
   if (what != Symbol::What::type_name) unit_.own_names.push_back(d.name);
   if (scopes_.depth() == 0)

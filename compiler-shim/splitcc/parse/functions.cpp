@@ -48,6 +48,8 @@ bool Parser::function_definition(Specifiers& s, Declarator& d, int first) {
   symbol->what = Symbol::What::function;
   inline_definition(s, symbol);
   if (!symbol->emitted.empty()) unit_.replaced[d.name_token] = symbol->emitted;
+  // gcc gives a function another name for the linker only where a declaration precedes it.
+  if (outer && is_own(*symbol)) unit_.forward[first].push_back(symbol);
   bool rewritten = is_rewritten(d);
   if (rewritten) {
     unit_.declarations.emplace_back();

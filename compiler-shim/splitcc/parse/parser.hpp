@@ -3,6 +3,7 @@
 /// Recursive descent over C89, the GNU extensions of gcc 2.7, those that today's headers of glibc
 /// bring along, and Split-C.
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -122,7 +123,14 @@ class Parser {
   void declare_before_use(Symbol& implicit, const Symbol* symbol, const Specifiers& s);
   [[nodiscard]] std::optional<std::pair<Linear, Linear>> other_bound(const Type* a,
                                                                      const Type* b) const;
+  void say_other_bound(const Declarator& d, const Symbol& old,
+                       const std::pair<Linear, Linear>& bounds);
+  void check_outer_array(const Declarator& d, const Type* type);
   [[nodiscard]] bool is_own_sync(int token);
+  static constexpr const char* kOwnPrefix = "vsc_program_";
+  [[nodiscard]] static bool is_own(const Symbol& symbol);
+  [[nodiscard]] bool is_replaced_later(const Symbol& symbol);
+  Symbol* implicit_function(std::string_view word, bool own);
   [[nodiscard]] bool is_in_library(int token) const;
   [[nodiscard]] bool is_defined_here(std::string_view name);
   Symbol* beside_system(Symbol* old, const Declarator& d, const Specifiers& s, Type* type);
@@ -197,8 +205,8 @@ class Parser {
   Sema sema_;
   Scopes scopes_;
   std::vector<Function> functions_;
-  std::set<std::string_view> declared_before_;  // functions declared in blocks or by calls alone
-  std::set<std::string_view> defined_here_;     // functions that have a body in this file
+  std::set<std::string_view> declared_before_;     // functions declared in blocks or by calls alone
+  std::map<std::string_view, bool> defined_here_;  // functions that have a body in this file
   bool definitions_are_known_ = false;
   int at_ = 0;
   int nesting_ = 0;

@@ -91,11 +91,12 @@ Expr* Parser::primary() {
 
 namespace {
 bool is_function_name(std::string_view word) {
-  return word == "__FUNCTION__" || word == "__PRETTY_FUNCTION__";
+  return word == "__FUNCTION__" || word == "__PRETTY_FUNCTION__" || word == "__func__";
 }
 }  // namespace
 
-// The parts of a string, one behind the other. To gcc 2 the function's name was one, too.
+// The parts of a string, one behind the other. To gcc 2 the function's name was one, too. In C the
+// function may have another name.
 void Parser::string_parts() {
   for (;; ++at_) {
     if (kind() == Tok::string) continue;
@@ -184,19 +185,19 @@ Type* Parser::undeclared_result(std::string_view name) {
 Expr* Parser::name() {
   const std::string_view word = text();
   Symbol* symbol = scopes_.find(word);
-  if (symbol == nullptr || (symbol->is_implicit && word == "atomic")) {
+  if (symbol != nullptr && kind(1) == Tok::l_paren && is_replaced_later(*symbol)) {
+    symbol = implicit_function(word, true);
+  } else if (symbol == nullptr || (symbol->is_implicit && word == "atomic")) {
     if (kind(1) == Tok::l_paren &&
         (word == "tolocal" || word == "toproc" || word == "toglobal" || word == "atomic"))
       return split_c_function();
     if (word.substr(0, 10) == "__builtin_" || word.substr(0, 7) == "__sync_" ||
         word.substr(0, 9) == "__atomic_")
       return builtin();
-    if (word == "__func__" || is_function_name(word)) {
+    if (is_function_name(word)) {
       const int first = at_;
-      if (kind(1) == Tok::string && is_function_name(word))
-        string_parts();
-      else
-        ++at_;
+      string_parts();
+      if (at_ == first) ++at_;  // outside functions
       return sema_.string(first, at_ - 1);
     }
     if (kind(1) != Tok::l_paren) {
@@ -208,22 +209,34 @@ Expr* Parser::name() {
       ++at_;
       return e;
     }
-    // An implicit declaration: int name();
-    unit_.symbols.emplace_back();
-    symbol = &unit_.symbols.back();
-    symbol->what = Symbol::What::function;
-    symbol->name = word;
-    symbol->token = at_;
-    symbol->is_implicit = true;
-    symbol->first_anchor = functions_.empty() ? anchor_ : functions_.front().anchor;
-    symbol->type = unit_.types.make(Kind::function, undeclared_result(word));
-    if (word == "sync" && !is_own_sync(at_)) symbol->emitted = "splitc_sync";
-    scopes_.add_global(symbol);
-    declared_before_.insert(word);
+    symbol = implicit_function(word, false);
   }
   const int at = at_++;
   if (!symbol->emitted.empty()) unit_.replaced[at] = symbol->emitted;
   return sema_.name(at, symbol);
+}
+
+// A call declares the function: int word(). @p own: a header declares another one of this name.
+Symbol* Parser::implicit_function(std::string_view word, bool own) {
+  unit_.symbols.emplace_back();
+  Symbol* const symbol = &unit_.symbols.back();
+  symbol->what = Symbol::What::function;
+  symbol->name = word;
+  symbol->token = at_;
+  symbol->is_implicit = true;
+  symbol->first_anchor = functions_.empty() ? anchor_ : functions_.front().anchor;
+  symbol->type = unit_.types.make(
+      Kind::function, own || is_defined_here(word) ? sema_.int_type() : undeclared_result(word));
+  if (own) {
+    symbol->emitted = fmt::format("{}{}", kOwnPrefix, word);
+    unit_.own_names.push_back(word);
+    scopes_.replace_global(symbol);
+  } else {
+    if (word == "sync" && !is_own_sync(at_)) symbol->emitted = "splitc_sync";
+    scopes_.add_global(symbol);
+  }
+  declared_before_.insert(word);
+  return symbol;
 }
 
 Expr* Parser::split_c_function() {

@@ -65,6 +65,10 @@ namespace {
 // Whether e is A[i], p[i] or *p of a spread array or pointer: &A[i] is A + i, as in C. A member or
 // an element of such an object lies in one process.
 bool is_dealt(const Expr* e) {
+  e = strip(e);
+  if (e == nullptr) return false;
+  if (e->node == Node::comma) return is_dealt(e->b);
+  if (e->node == Node::conditional) return is_dealt(e->b) && is_dealt(e->c);
   if (e->node != Node::index && e->node != Node::deref) return false;
   const Kind through = e->a->type->kind;
   return through == Kind::spread_array || through == Kind::spread_pointer;

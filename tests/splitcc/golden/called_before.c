@@ -1,6 +1,6 @@
 # 1 "called_before.sc"
 struct pair { int a, b; };
-static int hidden(); void nothing(); struct pair *find(); float half(float, char); unsigned int in_block(); unsigned long wide();  caller()
+static int hidden(); void nothing(); struct pair *find(); float half(float, char); int same(); unsigned int in_block(); unsigned long wide();  caller()
 {
     struct pair *p = find(3);
     nothing(p->a);

@@ -16,8 +16,8 @@ int vsc_old_2_gettimeofday(char *, char *);
 typedef unsigned char vsc_program_key_t;
   vsc_program_key_t  keys[4]; vsc_word all;
 int same(int);
-int vsc_program_log2(n) { return n > 1 ? 1 + vsc_program_log2(n >> 1) : 0; }
-static int vsc_program_getline(char *line, int most) { return sizeof(vsc_program_key_t) + most; }
+int vsc_program_log2();  int vsc_program_log2(n) { return n > 1 ? 1 + vsc_program_log2(n >> 1) : 0; }
+static int vsc_program_getline();  static int vsc_program_getline(char *line, int most) { return sizeof(vsc_program_key_t) + most; }
 double vsc_program_index;
 f(k) vsc_word k;
 {
@@ -33,5 +33,5 @@ void bulk_get(void *, vsc_word , unsigned long);
 # 29 "library_names.sc"
 extern double get_seconds();
 extern void vsc_old_5_bulk_get(char *, vsc_word , int);
-vsc_program_all_gather(a, n) double *a; { bulk_get(a, vsc_global( a), n); return (int) get_seconds(); }
+int vsc_program_all_gather();  vsc_program_all_gather(a, n) double *a; { bulk_get(a, vsc_global( a), n); return (int) get_seconds(); }
 # 1 "<splitcc>"

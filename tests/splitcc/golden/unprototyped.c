@@ -11,7 +11,7 @@ f(s, p) vsc_word s; vsc_word p;
 }
   int  local; vsc_word many;
  vsc_word answer ( p , n , s ) vsc_word p;  int  n; vsc_word s; { return vsc_add( p, (long)( n) * (long)(sizeof(int))); }
-void even_later();  calls(a) int *a;
+int later(); void even_later();  calls(a) int *a;
 {
  vsc_word answer ( );
     answer( vsc_global(&local), 1, 0UL);

@@ -1,7 +1,7 @@
 # 1 "warn_library.sc"
 int *space;
 int barrier(void);
-int f(void)
+int spread_malloc();  int f(void)
 {
     space = all_malloc(40);
     return barrier() + all_scan_add(3) + spread_malloc();

@@ -5,7 +5,7 @@ int old(list) struct node *list; { return list->value; }
 void show(const char *format, ...);
 void read(void *to, vsc_word from, unsigned long bytes);
  vsc_word lists;
-int wrong( vsc_word n, vsc_word to, int which)
+int later();  int wrong( vsc_word n, vsc_word to, int which)
 {
     struct node *p = ((struct node *)vsc_read8( ( n + __builtin_offsetof(struct node, next)))), *q;
  vsc_word g;

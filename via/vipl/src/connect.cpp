@@ -25,11 +25,13 @@ void begin(Port& port, Vi& vi, Phase phase, Rank peer) noexcept {
   vi.id = port.next_id();
   vi.answer = VIP_NOT_DONE;
   vi.nobody_waits = false;
+  vi.lost = vi.reported = false;
 }
 
+/// The other side may have disconnected already, behind what it has sent.
 void connected(Vi& vi) noexcept {
   vi.enter(Phase::connected);
-  vi.lost = vi.reported = false;
+  if (vi.lost) record_loss(vi, ErrorCause::disconnected);
 }
 
 /// Ends an attempt that has failed: the VI is idle, with the receives that it has.
@@ -46,7 +48,7 @@ void take_back(Port& port, const Vi& vi) {
 }
 
 /// The state of the provider's connection: VIP_NOT_DONE, VIP_SUCCESS, or why there will be none.
-VIP_RETURN provider_done(Vi& vi) noexcept {
+VIP_RETURN provider_done(Vi& vi) {
   switch (vi.vi->connect_peer_done()) {
     case Status::ok:
       return VIP_SUCCESS;
@@ -54,8 +56,9 @@ VIP_RETURN provider_done(Vi& vi) noexcept {
       return VIP_NOT_DONE;
     case Status::bad_argument:
       return VIP_INVALID_RELIABILITY_LEVEL;
-    default:
-      return VIP_NOT_REACHABLE;
+    default:  // not connected, or not any more
+      return vi.vi->connect_peer_wait(0) == ConnectResult::connected ? VIP_SUCCESS
+                                                                     : VIP_NOT_REACHABLE;
   }
 }
 
@@ -209,6 +212,7 @@ void on_peer_no_more(Port& port, const Message& m) {
   Vi* const vi = find_attempt(port, m.other, Phase::peer_matched);
   if (vi == nullptr) return;
   disconnect_keeping_receives(*vi);
+  vi->lost = false;
   vi->enter(Phase::peer);
   vi->answer = VIP_NOT_DONE;
   vi->id = port.next_id();
