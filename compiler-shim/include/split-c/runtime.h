@@ -469,6 +469,9 @@ void splitc_sync(void);
 
 #ifdef __cplusplus
 }
+#else
+/* The errno of this thread, for programs that declare the variable of old C libraries. */
+int *__errno_location(void);
 #endif
 
 #ifdef VSC_CHECKED

@@ -460,7 +460,8 @@ void Parser::declare(Declarator& d, Specifiers& s) {
   if (d.name == "errno" && is_integer(d.type) && kind() != Tok::equal &&
       (s.storage == Storage::extern_ || (s.storage == Storage::none && scopes_.depth() == 0))) {
     d.symbol->emitted = "(*__errno_location())";
-    unit_.replaced[d.name_token] = d.symbol->emitted;
+    unit_.replaced[d.name_token] = fmt::format("(*vsc_old_{}_errno())", sema_.next_number());
+    return;
   }
   if (!d.symbol->emitted.empty() && d.symbol->what == Symbol::What::function)
     unit_.replaced[d.name_token] = d.symbol->emitted;

@@ -99,6 +99,7 @@ class Parser {
   void members(Tag* tag);
   void member_declaration(Tag* tag);
   void enumerators(Tag* tag);
+  void add_enumerator(Symbol* symbol);
   Type* typeof_specifier();
   Type* basic_type(const Specifiers& s, const int* counts, std::string_view floatn);
 

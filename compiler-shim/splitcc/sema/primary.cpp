@@ -230,6 +230,11 @@ void Sema::check_arguments(Expr* e, Type* function) {
       e->args[i] = value(e->args[i]);
       if (value_type(e->args[i])->kind == Kind::void_type)
         error(e->args[i], fmt::format("argument {} of {} has no value", i + 1, who));
+      else if (name->node == Node::name && name->symbol->is_implicit &&
+               is_word(value_type(e->args[i])) && is_local_pointer(function->base))
+        // A function such as memcpy, which splitcc knows.
+        e->args[i] = convert(e->args[i], unit_.types.pointer_to(unit_.types.basic(Kind::void_type)),
+                             Use::argument, fmt::format("argument {} of {}", i + 1, who));
       else if (i >= function->old_parameters.size())
         passed_[e->args[i]] = foreign(e->args[i]);
       else

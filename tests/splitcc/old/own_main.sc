@@ -7,6 +7,7 @@
 #include <string.h>
 #include <split-c/split-c.h>
 
+enum kind { select, bulk_get = 7, y0 } kind = y0;
 int synced;
 char *name;
 double y1 = 2;
@@ -27,6 +28,7 @@ splitc_main()
     if (synced != 3 || log2(9) != 4 || ffs(9) != 109) exit(1);
     if (inner() != 7 + 6 + 2 || again() != 9) exit(2);
     if (others() != 5 + 6) exit(3);
+    if (select != 0 || kind != bulk_get + 1) exit(5);
     round(1, 1);
     if (strcmp(name, "round") || strcmp("in " __FUNCTION__, "in splitc_main")) exit(4);
     barrier();
