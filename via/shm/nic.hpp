@@ -61,7 +61,7 @@ class Nic : public via::Nic, private Connections::Provider {
 
   /// @return the features and limits of this NIC, which do not change.
   [[nodiscard]] const NicAttributes& attributes() const noexcept override { return attributes_; }
-  /// Throws Error after 4095 tags.
+  /// Throws Error beyond 4095 tags at a time.
   [[nodiscard]] ProtectionTag create_tag() override { return tags_.create(); }
   /// Throws Error for a tag that does not exist or is in use.
   void destroy_tag(ProtectionTag tag) override { tags_.destroy(tag); }

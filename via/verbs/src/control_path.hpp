@@ -3,9 +3,10 @@
 /// The control path of provider verbs: control messages between the ranks of a job, which make and
 /// end connections.
 ///
-/// Each rank has one unreliable-datagram queue pair, whose address travels in the bootstrap. Each
-/// pair of ranks numbers its control messages. The receiver acknowledges a control message when it
-/// has handled it; the sender repeats a control message until it is acknowledged.
+/// Each NIC and each transport of a rank has one unreliable-datagram queue pair. Its address
+/// travels in the bootstrap. Each pair of ranks numbers its control messages. The receiver
+/// acknowledges a control message when it has handled it; the sender repeats a message until it is
+/// acknowledged.
 ///
 /// A rank that computes handles no control messages for a long time, and is not lost. The thread of
 /// Events answers each packet at once, also while the rank computes (answer()). So a rank that

@@ -27,8 +27,8 @@ class Task;
 ///
 /// Made outside handlers, after the Context; destroyed after its endpoints, before the Context. A
 /// call that waits serves all bundles of its thread, and Split-C (docs/guide.md, "Both models in
-/// one program"). A bundle has two completion queues. Messages arrive through the queue for
-/// receives. The queue for sends is for operations that a provider completes later; shm has none.
+/// one program"). The bundles of a rank share one NIC: where several threads use them, all must be
+/// parallel. Two threads that poll sequential bundles are stopped with a sentence (VIA-2012).
 class Bundle {
  public:
   enum class Threads : std::uint8_t {
@@ -46,7 +46,7 @@ class Bundle {
   /// Which messages a poll may handle: replies alone, or requests too.
   enum class Run : std::uint8_t { replies, all };
 
-  /// Throws Error: no memory, or more than 4095 bundles in the rank's life.
+  /// Throws Error: no memory, or more than 4095 bundles at a time.
   explicit Bundle(Context& context, Threads threads = Threads::sequential);
   ~Bundle();
   Bundle(const Bundle&) = delete;
@@ -56,7 +56,7 @@ class Bundle {
   /// run allows them (else they are kept for the next poll that does).
   ///
   /// Blocks      never.
-  /// Progress    also recycles send descriptors, moves connections on and, each 64th time, serves
+  /// Progress    also moves connections on and, each 64th time, serves
   ///             the thread's Split-C.
   /// Call from   outside handlers (inside: the program is stopped).
   /// Cost        nothing there: one load per talking peer (8 at most) and one for all others, and

@@ -158,7 +158,7 @@ inline void bulk_store_now(global_ptr<T> to, const std::type_identity_t<T>* from
 void store_sync(std::size_t bytes);
 /// Whether store_sync(bytes) would return at once.  Progress: a poll point.
 [[nodiscard]] bool is_stored(std::size_t bytes);
-/// Forgets the bytes that have been delivered and not waited for.  Never waits; no poll point.
+/// Forgets the bytes that have been delivered and not waited for.  Never waits; a poll point.
 void reset_store_sync();
 // Checked sources have it from detail/checked_calls.hpp.
 #if !(VIADUCT_CHECKED + 0)
