@@ -48,7 +48,7 @@ typedef unsigned long tag_t;
 #define AM_NONE ((tag_t)0) /**< accepts no sender; a new endpoint has it */
 #define AM_ALL (~(tag_t)0) /**< accepts every sender */
 
-/** Place in a handler table: 0 to 255. 0 is the handler of returned messages. */
+/** Place in a handler table: messages name 1 to 255, 0 is the handler of returned messages. */
 typedef int handler_t;
 typedef void (*AM_Handler)(void);
 

@@ -143,7 +143,7 @@ typedef struct {
   VIP_UINT16 Control;
   VIP_UINT32 Reserved; /**< zero */
   VIP_UINT32 ImmediateData;
-  VIP_UINT32 Length; /**< sends: sum of the data segments; afterwards: bytes transferred */
+  VIP_UINT32 Length; /**< sends: sum of the data segments; then: bytes transferred, unless failed */
   VIP_UINT32 Status; /**< zero while posted */
 } VIP_CONTROL_SEGMENT;
 
