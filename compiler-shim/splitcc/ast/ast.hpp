@@ -23,6 +23,9 @@ inline constexpr int kAtomicBytes = 40;
 /// Leaves the padding of an automatic variable to its initializer, with -ftrivial-auto-var-init.
 inline constexpr const char* kKeepsPadding = "__attribute__((__uninitialized__))";
 
+/// Begins the name, in generated C, of what the program declares otherwise than a header does.
+inline constexpr const char* kOwnPrefix = "vsc_program_";
+
 enum class Storage : std::uint8_t { none, automatic, reg, static_, extern_, typedef_ };
 
 struct Symbol {

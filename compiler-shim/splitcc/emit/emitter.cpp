@@ -29,7 +29,7 @@ void Emitter::pass(bool sequential) {
   for (const std::string_view name : unit_.pointer_results)
     out_ += fmt::format("extern void *vsc_pointer_{0}() __asm__(\"{0}\");\n", name);
   for (const std::string_view name : unit_.own_names)
-    out_ += fmt::format("#pragma redefine_extname vsc_program_{0} {0}\n", name);
+    out_ += fmt::format("#pragma redefine_extname {1}{0} {0}\n", name, kOwnPrefix);
   range(0, static_cast<int>(unit_.tokens.size()) - 2);
   end_of_unit();
 }

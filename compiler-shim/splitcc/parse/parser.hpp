@@ -128,13 +128,13 @@ class Parser {
                        const std::pair<Linear, Linear>& bounds);
   void check_outer_array(const Declarator& d, const Type* type);
   [[nodiscard]] bool is_own_sync(int token);
-  static constexpr const char* kOwnPrefix = "vsc_program_";
   [[nodiscard]] static bool is_own(const Symbol& symbol);
   [[nodiscard]] bool is_replaced_later(const Symbol& symbol);
   Symbol* implicit_function(std::string_view word, bool own);
   [[nodiscard]] bool is_in_library(int token) const;
   [[nodiscard]] bool is_defined_here(std::string_view name);
-  Symbol* beside_system(Symbol* old, const Declarator& d, const Specifiers& s, Type* type);
+  Symbol* beside_system(Symbol* old, const Declarator& d, const Specifiers& s, Symbol::What what,
+                        Type* type);
   void declaration(bool at_file_scope);
   void declare(Declarator& d, Specifiers& s);
   Symbol* add_symbol(const Declarator& d, const Specifiers& s, Type* type);
@@ -206,8 +206,9 @@ class Parser {
   Sema sema_;
   Scopes scopes_;
   std::vector<Function> functions_;
-  std::set<std::string_view> declared_before_;     // functions declared in blocks or by calls alone
-  std::map<std::string_view, bool> defined_here_;  // functions that have a body in this file
+  std::set<std::string_view> declared_before_;  // functions declared in blocks or by calls alone
+  std::map<std::string_view, bool>
+      defined_here_;  // functions with a body in this file; true: in the old style
   bool definitions_are_known_ = false;
   int at_ = 0;
   int nesting_ = 0;

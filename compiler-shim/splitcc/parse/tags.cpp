@@ -78,18 +78,6 @@ void Parser::enumerators(Tag* tag) {
   }
 }
 
-// As beside_system(): where a header has the name, the program's enumerator gets another one in C.
-void Parser::add_enumerator(Symbol* symbol) {
-  const Symbol* const old = scopes_.find_here(symbol->name);
-  const bool takes_over = old != nullptr && scopes_.depth() == 0 &&
-                          (old->from_system || old->is_library) &&
-                          !token_at(symbol->token).in_system_header;
-  if (!takes_over) return scopes_.add(symbol);
-  symbol->emitted = fmt::format("{}{}", kOwnPrefix, symbol->name);
-  unit_.replaced[symbol->token] = symbol->emitted;
-  scopes_.replace_global(symbol);
-}
-
 void Parser::members(Tag* tag) {
   while (kind() != Tok::r_brace) {
     skip_pragmas();
