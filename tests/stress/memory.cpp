@@ -88,11 +88,16 @@ bool measure(am::Bundle& bundle, am::Endpoint& endpoint, std::uint32_t peers, bo
   if (!meet(1)) return false;
   (void)use_now();
   const Use before = use_now();
-  for (std::uint32_t peer = 1 + warm; peer <= peers; ++peer)
+  std::vector<std::ptrdiff_t> growth;
+  Use after = before;
+  for (std::uint32_t peer = 1 + warm; peer <= peers; ++peer) {
+    const std::size_t until_now = after.resident;
     if (!meet(peer)) return false;
-  const Use after = use_now();
+    after = use_now();
+    growth.push_back(static_cast<std::ptrdiff_t>(after.resident - until_now));
+  }
   const std::uint32_t counted = peers - warm;
-  const std::size_t each = (after.resident - before.resident) / counted;
+  const std::size_t each = stress::mean_growth(growth);
   const am::Endpoint::Footprint told = endpoint.footprint();
   std::printf(
       "memory: %u active peers: %zu bytes resident each, measured; footprint() says %zu (budget "

@@ -47,17 +47,21 @@ int splitc_main(int argc, char** argv) {
     barrier();
     return 0;
   }
-  stress::Use before = stress::use_now();
+  (void)stress::use_now();
+  std::vector<std::ptrdiff_t> growth;
   for (int peer = 1; peer < PROCS; ++peer) {
+    const std::size_t before = stress::use_now().resident;
     talk(peer, own);
     store(toglobal(peer, &turn), std::int64_t{1});
     store_sync(sizeof turn);
-    if (peer == 1) before = stress::use_now();
+    const std::size_t after = stress::use_now().resident;
+    if (peer > 1) growth.push_back(static_cast<std::ptrdiff_t>(after - before));
   }
-  const std::size_t each =
-      (stress::use_now().resident - before.resident) / static_cast<std::size_t>(PROCS - 2);
+  const std::size_t each = stress::mean_growth(growth);
   std::printf("memory: %d active peers: %zu bytes resident each, measured (budget %zu)\n",
               PROCS - 2, each, budget);
+  if (each > budget)
+    for (const std::ptrdiff_t bytes : growth) std::printf("memory: a peer: %td bytes\n", bytes);
   barrier();
   return each <= budget ? 0 : 1;
 }

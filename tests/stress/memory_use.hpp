@@ -1,10 +1,13 @@
 #pragma once
 // What a process has in memory, as the kernel tells it.
 
+#include <algorithm>
 #include <cstddef>
 #include <fstream>
+#include <numeric>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace stress {
 
@@ -43,6 +46,17 @@ inline Use use_now() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) use.tables += kilobytes(line, "VmPTE") * 1024;
   return use;
+}
+
+/// The mean of what each peer has added; 0 where the process has shrunk. Of four peers and more the
+/// one that added most is left out: at a time of their own the allocator gives memory back and
+/// takes it again, and the kernel joins small pages to a huge one, which has nothing to do with the
+/// peer of that moment.
+inline std::size_t mean_growth(std::vector<std::ptrdiff_t> each) {
+  constexpr std::size_t kEnough = 4;
+  if (each.size() >= kEnough) each.erase(std::max_element(each.begin(), each.end()));
+  const auto sum = std::accumulate(each.begin(), each.end(), std::ptrdiff_t{0});
+  return sum > 0 ? static_cast<std::size_t>(sum) / each.size() : 0;
 }
 
 }  // namespace stress
