@@ -17,6 +17,12 @@ namespace viaduct::am {
 
 using detail::Map;
 
+namespace {
+
+constexpr std::uint32_t kInStream = 4;  // times as many slots between two polls (PollPace)
+
+}  // namespace
+
 Bundle::Bundle(Context& context, Threads threads)
     : dispatcher_(*this, context), threads_(threads), idle_(context.job().wait_policy()) {
   if (threads == Threads::parallel) {
@@ -25,7 +31,8 @@ Bundle::Bundle(Context& context, Threads threads)
     has_short_calls_ = context.nic().transport() == nullptr;
   }
   const CallsLock serving(context.shared_->calls);  // another thread may serve other bundles
-  dispatcher_.poll_every = static_cast<std::uint32_t>(context.settings().poll_every);
+  dispatcher_.pace.every = static_cast<std::uint32_t>(context.settings().poll_every);
+  dispatcher_.pace.in_stream = kInStream * dispatcher_.pace.every;
   via::channel::Nic& nic = context.nic();
   dispatcher_.group = std::make_unique<via::channel::Group>(nic);
   served_ = std::make_unique<Served>(*this, nic);
@@ -51,7 +58,7 @@ Bundle::Bundle(Context& context, Threads threads)
 
 void Bundle::set_poll_every(std::uint32_t n) noexcept {
   const Exclusive exclusive(*this);
-  dispatcher_.poll_every = n;
+  dispatcher_.pace = {n, n};
   for (const auto* endpoint : dispatcher_.endpoints)
     for (const auto& map : endpoint->table.maps()) map->poll_after(n);
 }

@@ -53,7 +53,7 @@ Status EndpointCore::send_shared(const Outgoing& out) noexcept {
     const Bundle::Passed passed(bundle);
     if (!passed || !send_line(*this, out)) [[unlikely]]
       polled = false;
-    else if (!table.map_of(out.to).is_poll_due(dispatcher().poll_every))
+    else if (!table.map_of(out.to).is_poll_due(dispatcher().pace))
       return Status::ok;
     else {
       std::uint32_t n = 0;

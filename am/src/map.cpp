@@ -243,7 +243,7 @@ void on_connected(Map& map) noexcept {
   map.state = Map::State::connected;
   apply_tag(map);
   map.limit = map.channel->slots_sent() + map.credit_limit;
-  map.poll_after(core.dispatcher().poll_every);
+  map.poll_after(core.dispatcher().pace.every);
 }
 
 /// Before the peer is connected its tag is unknown: `thunk_count` stays 0, so that its first

@@ -23,14 +23,14 @@ namespace detail {
 
 namespace header = via::header;
 
-/// Polls where it is time: once in poll_every slots that are sent to @p to. A MAP may end
-/// meanwhile.
+/// Polls where it is time (PollPace). A MAP may end meanwhile.
 void EndpointCore::poll_between(Index to) noexcept {
+  Map& map = table.map_of(to);
+  if (!map.is_poll_due(dispatcher().pace)) return;
   VIADUCT_PART(cq_recv);
-  const std::uint32_t every = dispatcher().poll_every;
-  if (!table.map_of(to).is_poll_due(every)) return;
+  const std::uint64_t slots = map.poll_at - map.slots_sent();
   dispatcher().poll(wait_run == Bundle::Run::all);
-  table.map_of(to).poll_after(every);  // without the replies that the poll has sent
+  table.map_of(to).poll_after(slots);  // without the replies that the poll has sent
 }
 
 /// Behind the last slot of the short way, which has rung if it had to: a poll where it is time, and

@@ -26,7 +26,8 @@ std::span<const config::Option> options() noexcept {
              "half of it",
              offsetof(Settings, medium_bytes)},
       Option{"poll_every", "VIADUCT_AM_POLL_EVERY", "8", "slots", Type::integer, 1, 1 << 20, "",
-             "a rank that only sends polls once in so many slots sent to a peer",
+             "a rank that only sends polls once in so many slots sent to a peer; to one peer alone "
+             "once in four times as many",
              offsetof(Settings, poll_every)},
   };
   return kOptions;

@@ -56,7 +56,7 @@ class Turns {
   /// which the kernel or the host took the processor does not count.
   [[nodiscard]] Work result() const;
 
-  static constexpr std::uint32_t kBatch = 50;
+  static constexpr std::uint32_t kBatch = 64;  // two polls of a stream of requests
 #ifdef VIADUCT_INSTRUMENT
   /// In each batch the boundaries of one part read the clock, in the next batch those of the next
   /// part. In one batch of kKinds no boundary does.

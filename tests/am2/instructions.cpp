@@ -101,6 +101,7 @@ int main(int argc, char** argv) {
   if (!right || AM_FreeBundle(eb) != AM_OK) return 1;
   {
     am::Bundle bundle(*am::c::underneath());
+    bundle.set_poll_every(8);  // as often as the C interface polls for its connections
     am::Endpoint endpoint(bundle);
     right = endpoint.map(am::Index{0}, endpoint.name(), am::kTagAll) == viaduct::Status::ok;
     right = right && viaduct_rounds_in_cxx(bundle, endpoint, 1) == 1;

@@ -174,6 +174,7 @@ std::span<const Case> bulk_cases();
 std::span<const Case> credit_cases();
 std::span<const Case> standstill_cases();
 std::span<const Case> order_cases();
+std::span<const Case> pace_cases();
 std::span<const Case> overflow_cases();
 std::span<const Case> wait_cases();
 std::span<const Case> name_cases();

@@ -34,9 +34,9 @@ struct Options {
 
 std::vector<const Case*> all_cases() {
   std::vector<const Case*> all;
-  for (const auto table :
-       {short_cases, size_cases, bulk_cases, credit_cases, standstill_cases, order_cases,
-        overflow_cases, wait_cases, name_cases, tag_cases, returned_cases, parallel_cases})
+  for (const auto table : {short_cases, size_cases, bulk_cases, credit_cases, standstill_cases,
+                           order_cases, pace_cases, overflow_cases, wait_cases, name_cases,
+                           tag_cases, returned_cases, parallel_cases})
     for (const Case& subject : table()) all.push_back(&subject);
   return all;
 }

@@ -80,9 +80,9 @@ class Bundle {
   }
 
   /// From now on requests to a peer poll once in @p n slots that are sent there (a short message
-  /// of up to seven words takes one); VIADUCT_AM_POLL_EVERY, the setting for all bundles, no longer
-  /// counts for this one.  Call from as poll(). Cost: a lock where the bundle is parallel.
-  /// Precondition: @p n is not 0.
+  /// of up to seven words takes one), of a stream to one peer, too; VIADUCT_AM_POLL_EVERY, the
+  /// setting for all bundles, no longer counts for this one.  Call from as poll(). Cost: a lock
+  /// where the bundle is parallel. Precondition: @p n is not 0.
   void set_poll_every(std::uint32_t n) noexcept;
 
   /// Polls until at least one message has been handled, at most @p timeout_ns (negative: for ever):

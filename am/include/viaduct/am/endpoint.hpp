@@ -38,8 +38,9 @@ class EndpointRequests {
   ///
   /// Blocks      until there is credit, polling (requests too unless set_wait_run says otherwise).
   /// Call from   the bundle's thread, outside handlers; in a handler use Token::reply.
-  /// Progress    polls once in VIADUCT_AM_POLL_EVERY slots that are sent to @p to, so that a rank
-  ///             which only sends serves its peers.
+  /// Progress    polls once in VIADUCT_AM_POLL_EVERY slots that are sent to @p to, and of a stream
+  ///             to @p to alone once in four times as many, so that a rank which only sends serves
+  ///             its peers.
   /// Order       requests of one endpoint to one other are handled in call order, whatever their
   ///             sizes.
   /// Cost        one cache line, one credit; no allocation, lock, fence or system call.

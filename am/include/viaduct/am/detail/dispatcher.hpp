@@ -7,6 +7,7 @@
 
 #include "viaduct/am/context.hpp"
 #include "viaduct/am/detail/map.hpp"
+#include "viaduct/am/detail/poll_pace.hpp"
 #include "viaduct/am/token.hpp"
 #include "viaduct/am/types.hpp"
 #include "viaduct/runtime/atomic.hpp"
@@ -147,11 +148,11 @@ struct Dispatcher {
   // Hot. `slow` counts the reasons for which inline paths take their guarded forms: running
   // handlers, a parallel bundle.
   Depth slow;
-  std::uint32_t poll_every = 8;
   std::uint32_t deferred_total = 0;
   bool unfinished = false;  // maps to close, gets to hand over
   Owned<via::channel::Group> group;
   // Cool.
+  PollPace pace;
   Bundle& bundle;
   Context& context;
   std::uint32_t depth_base = 0;  // `slow` when no handler runs

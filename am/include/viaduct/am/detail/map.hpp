@@ -22,6 +22,7 @@
 
 #include "viaduct/am/detail/medium_ring.hpp"
 #include "viaduct/am/detail/pending_call.hpp"
+#include "viaduct/am/detail/poll_pace.hpp"
 #include "viaduct/am/detail/wire_format.hpp"
 #include "viaduct/am/handler.hpp"
 #include "viaduct/am/types.hpp"
@@ -152,15 +153,14 @@ struct Map {
     short_until = 0;
   }
   /// The next poll is due after @p slots slots.
-  void poll_after(std::uint32_t slots) noexcept {
+  void poll_after(std::uint64_t slots) noexcept {
     poll_at = slots_sent() + slots;
     short_until = 0;
   }
-  /// Whether a request polls now, as it does once in @p every slots that are sent. Then it looks
-  /// after its credits, too.
-  [[nodiscard]] bool is_poll_due(std::uint32_t every) noexcept {
+  /// Whether a request polls now. Then it looks after its credits, too.
+  [[nodiscard]] bool is_poll_due(PollPace& pace) noexcept {
     if (slots_sent() < poll_at && state == State::connected) return false;
-    poll_after(every);
+    poll_after(pace.slots_behind(this, credit_limit));
     look_after_credits();
     return true;
   }
