@@ -135,7 +135,7 @@ int HostsLauncher::run() {
   start_agents();
   loop();
   finish();
-  return status_.value_or(0);
+  return status_.value_or(labels_.is_refused() ? kExitLauncher : 0);
 }
 
 void HostsLauncher::start_agents() {

@@ -57,6 +57,7 @@ class Labels::Target : public std::enable_shared_from_this<Labels::Target> {
   [[nodiscard]] bool done_within(std::chrono::milliseconds limit);
   [[nodiscard]] std::size_t written() const { return written_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::size_t waiting() const;
+  [[nodiscard]] bool is_refused() const { return refused_.load(std::memory_order_relaxed); }
 
  private:
   struct Source {
@@ -80,6 +81,7 @@ class Labels::Target : public std::enable_shared_from_this<Labels::Target> {
   FileDescriptor stop_;
   std::atomic<std::size_t> written_{0};
   std::atomic<std::size_t> left_{0};  // of the text that is being written
+  std::atomic<bool> refused_{false};
   std::mutex mutex_;
   std::condition_variable ended_;
   bool runs_ = false;
@@ -228,9 +230,10 @@ void Labels::Target::break_off(int problem) {
     source.pipe.reset();
     source.partial.clear();
   }
-  if (problem != EPIPE)
-    say(fmt::format("the ranks' output cannot be written to {}: {}", name_,
-                    std::error_code(problem, std::generic_category()).message()));
+  if (problem == EPIPE) return;
+  refused_ = true;
+  say(fmt::format("the ranks' output cannot be written to {}: {}", name_,
+                  std::error_code(problem, std::generic_category()).message()));
 }
 
 /// With 2>&1, lines of the two streams would mix in their common file: they share one mutex.
@@ -270,5 +273,7 @@ bool Labels::done_within(std::chrono::milliseconds limit) const {
 std::size_t Labels::written() const { return targets_[0]->written() + targets_[1]->written(); }
 
 std::size_t Labels::waiting() const { return targets_[0]->waiting() + targets_[1]->waiting(); }
+
+bool Labels::is_refused() const { return targets_[0]->is_refused() || targets_[1]->is_refused(); }
 
 }  // namespace viaduct::launcher

@@ -47,6 +47,8 @@ class Labels {
   [[nodiscard]] std::size_t written() const;
   /// Bytes that are still to be written, as far as the ranks have handed them over.
   [[nodiscard]] std::size_t waiting() const;
+  /// Whether a stream does not take the ranks' output, and not because its reader has gone.
+  [[nodiscard]] bool is_refused() const;
 
  private:
   class Target;

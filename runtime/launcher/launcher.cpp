@@ -112,7 +112,7 @@ int Launcher::run() {
     hub_.flush_until(Clock::now() + kFlush);
     return 0;
   }
-  return status_.value_or(0);
+  return status_.value_or(labels_.is_refused() ? kExitLauncher : 0);
 }
 
 void Launcher::watch(int fd, std::uint64_t what) {

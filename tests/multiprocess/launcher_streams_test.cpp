@@ -112,6 +112,14 @@ TEST(FullStreams, AreSaid) {
       << result.err;
 }
 
+TEST(FullStreams, AreAFailure) {
+  const Result result =
+      Program(
+          shell({driver::viaduct_run(), "-n", "1", "--label", "/bin/echo", "a line"}, ">/dev/full"))
+          .finish();
+  EXPECT_EQ(result.code, 125) << result.err;
+}
+
 TEST(FullStreams, DoNotKeepAJob) {
   for (const char* label : {"--quiet", "--label"}) {
     const Result result =

@@ -26,7 +26,7 @@ expect 2 --size "$run" -n 2 --timeout 20 "$bin/bulk" --size 0
 
 expect 2 --ranks "$bin/apps" --ranks 0
 expect 2 --rounds "$bin/apps" --rounds many
-expect 1 "there is no program chess" "$bin/apps" --program chess
+expect 2 "chess not in {" "$bin/apps" --program chess
 expect 1 "$folder/gups" "$bin/apps" --program gups --examples "$folder"
 
 # program CODE LINE...: a program that says these lines and ends with this code.
