@@ -83,6 +83,7 @@ bool PendingCall::attach(Resume to_resume, void* its_context) noexcept {
 
 bool PendingCall::take_over(PendingCall& from) noexcept {
   if (!from.is_ready()) return from.move_to(this);
+  bundle = from.bundle;
   error = from.error;
   const std::uint32_t outcome = load_word(from.state, kRelaxed);
   store_word(state, outcome, kRelaxed);

@@ -116,7 +116,7 @@ Status Endpoint::unmap(Index index) noexcept {
   if (!table.is_mapped(index)) return Refusal::unmapped(core_, index);
   const EndpointName peer = table[index].name;
   Map* map = nullptr;
-  bool recalled = false;
+  std::uint64_t asked_behind = 0;  // the slots that were sent when the peer was asked last
   const auto settled = [&] {
     map = table.find(peer);
     if (map == nullptr) return true;
@@ -124,7 +124,11 @@ Status Endpoint::unmap(Index index) noexcept {
     if (map->state != Map::State::connected) return true;
     map->refresh_credits();
     if (map->credits() == map->credit_limit) return true;
-    if (!recalled) recalled = try_notice(*map);  // asks for the credits that the peer withholds
+    // Asks for the credits that the peer withholds; again where another thread has sent since, and
+    // those that are out are too few for the peer to give them back by itself.
+    const bool few = map->credit_limit - map->credits() < map->batch;
+    if ((asked_behind == 0 || (few && map->slots_sent() != asked_behind)) && try_notice(*map))
+      asked_behind = map->slots_sent();
     return false;
   };
   if (!settled())

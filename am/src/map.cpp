@@ -246,6 +246,17 @@ void on_connected(Map& map) noexcept {
   map.poll_after(core.dispatcher().pace.every);
 }
 
+void Map::set_next_poll(PollPace& pace) noexcept {
+  const bool streams = pace.last == this;
+  if (!streams && pace.last != nullptr) {  // a stream to that peer is over
+    Map& other = *pace.last;
+    if (other.poll_at > other.slots_sent() + pace.every) other.poll_after(pace.every);
+  }
+  pace.last = state == State::connected ? this : nullptr;
+  const std::uint32_t in_stream = std::min(pace.in_stream, credit_limit - credit_limit / 4);
+  poll_after(streams ? std::max(pace.every, in_stream) : pace.every);
+}
+
 /// Before the peer is connected its tag is unknown: `thunk_count` stays 0, so that its first
 /// message leads to check_connection().
 void apply_tag(Map& map) noexcept {
@@ -351,6 +362,7 @@ void drop(Map& map) noexcept {
     map.publish_credits();
   std::erase_if(core.dispatcher().refused_replies,
                 [&](const auto& refused) { return refused.map == &map; });
+  if (core.dispatcher().pace.last == &map) core.dispatcher().pace.last = nullptr;
   const Owned<Map> ended = core.table.remove(map);  // its channel disconnects, which may add MAPs
 }
 

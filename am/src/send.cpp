@@ -255,6 +255,18 @@ const char* call_of(const Outgoing& out) noexcept {
 
 }  // namespace
 
+namespace {
+
+/// Whether the message has gone back because its index names no endpoint. Asked again in each
+/// attempt: another thread may unmap an index for which a request waits.
+bool is_returned(EndpointCore& core, const Outgoing& out) noexcept {
+  if (core.table.is_mapped(out.to)) return false;
+  return_to_sender(core, out, Undeliverable::bad_entry);
+  return true;
+}
+
+}  // namespace
+
 Status EndpointCore::send_long(const Outgoing& out) noexcept {
   const Bundle::Guard guard(bundle, out.call != nullptr ? "a call" : "a request");
   const char* const what = call_of(out);
@@ -262,15 +274,11 @@ Status EndpointCore::send_long(const Outgoing& out) noexcept {
   if (out.data == nullptr && out.bytes != 0) return Refusal::null(*this, what, out.bytes);
   if (wire_format::operation(out.client) == Operation::medium && out.bytes > max_medium)
     return Refusal::length(*this, what, out.bytes);
-  if (!table.is_mapped(out.to)) {
-    return_to_sender(*this, out, Undeliverable::bad_entry);
-    return Status::ok;
-  }
   poll_between(out.to);
   const std::uint64_t before = table.map_of(out.to).slots_sent();
   Status status = Status::retry;
   const auto attempt = [&] {
-    status = attempt_send(*this, out);
+    status = is_returned(*this, out) ? Status::ok : attempt_send(*this, out);
     return status != Status::retry;
   };
   if (attempt()) {
@@ -306,13 +314,9 @@ Status EndpointCore::get_slow(Index from, std::span<std::byte> data, std::size_t
                      arg_bytes,   data.data(),
                      data.size(), offset,
                      wait};
-  if (!table.is_mapped(from)) {
-    return_to_sender(*this, out, Undeliverable::bad_entry);
-    return Status::ok;
-  }
   Status status = Status::retry;
   const auto attempt = [&] {
-    status = attempt_get(*this, out, data);
+    status = is_returned(*this, out) ? Status::ok : attempt_get(*this, out, data);
     return status != Status::retry;
   };
   if (!attempt()) {

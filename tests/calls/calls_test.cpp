@@ -148,6 +148,16 @@ void test_futures(World& w, am::Index to) {
         std::move(ready).then([&](am::Result<std::uint64_t> r) { told.push_back(r.value_or(0)); });
     CHECK(told.size() == 2 && late.ready());
   }
+  {  // moved when the answer is here
+    auto ready = w.endpoint.call<visit>(to, 7);
+    ready.wait();
+    auto moved = std::move(ready);
+    CHECK(*std::move(moved).wait() == value(to) * 1000 + 7);
+    auto again = w.endpoint.call<visit>(to, 8);
+    again.wait();
+    auto then = std::move(again).then([](am::Result<std::uint64_t>) {});
+    CHECK(*std::move(then).wait() == value(to) * 1000 + 8);
+  }
   for (int i = 0; i < 200; ++i) (void)w.endpoint.call<visit>(to, 6);  // nobody wants the answers
   CHECK(*w.endpoint.call<visit>(to, 9).wait() == value(to) * 1000 + 9);
 }

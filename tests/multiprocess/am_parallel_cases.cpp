@@ -157,7 +157,8 @@ void wake_by(Rig& rig, Parallel& p, const std::function<void()>& stir,
     const std::uint64_t start = monotonic_ns();
     Status status = Status::retry;
     std::thread waiter([&] { status = p.bundle.wait_until(done, kLimitNs); });
-    while (record.sleeping.load() == 0 && monotonic_ns() - start < static_cast<std::uint64_t>(kLimitNs))
+    while (record.sleeping.load() == 0 &&
+           monotonic_ns() - start < static_cast<std::uint64_t>(kLimitNs))
       std::this_thread::yield();
     stir();
     waiter.join();
@@ -225,7 +226,87 @@ void set_up_beside_waiters(Rig& rig) {
   REQUIRE_EQ(p.bundle.barrier(), Status::ok);
 }
 
+void on_counted(am::Token& token) { ++counts_of(token).handled; }
+void on_end(am::Token& token) { ++counts_of(token).replies; }
+
+constexpr am::Index kSpare{kMaxRanks};
+constexpr am::Index kTo{1};
+
+void sleep_ms(long ms) {
+  const timespec t{0, ms * 1'000'000};
+  nanosleep(&t, nullptr);
+}
+
+/// Requests wait for a credit while another thread unmaps their index: each arrives or comes back.
+/// None goes to another rank.
+void unmap_under_a_wait(Rig& rig) {
+  for (int round = 0; round < 8; ++round) {
+    Parallel p(rig);
+    std::uint64_t sent = 0;
+    if (rig.rank() == 0) {
+      rig.ok(p.endpoint.map(kSpare, p.endpoint.translation_name(kTo), am::kTagAll));
+      rig.ok(p.endpoint.request<on_counted>(kTo));
+      REQUIRE_EQ(p.bundle.barrier(), Status::ok);
+      for (++sent; p.endpoint.try_request<on_counted>(kSpare) == Status::ok; ++sent) {
+      }
+      std::vector<std::thread> threads;
+      threads.emplace_back([&] { rig.ok(p.endpoint.unmap(kSpare)); });
+      sleep_ms(20);
+      for (int i = 0; i < 2; ++i, ++sent)
+        threads.emplace_back([&] { rig.ok(p.endpoint.request<on_counted>(kSpare)); });
+      sleep_ms(20);
+      rig.fence();
+      for (std::thread& thread : threads) thread.join();
+    } else {
+      REQUIRE_EQ(p.bundle.barrier(), Status::ok);
+      rig.fence();  // nobody polls meanwhile
+    }
+    REQUIRE_EQ(p.bundle.barrier(), Status::ok);
+    sent = rig.exchange(sent)[0];
+    const std::uint64_t back = rig.exchange(rig.back.size())[0];
+    if (rig.rank() == 1) CHECK_EQ(g_counts[1].handled + back, sent);
+    if (rig.rank() != 1) CHECK_EQ(g_counts[rig.rank()].handled.load(), 0);
+    for (const Back& message : rig.back) CHECK(message.status == am::Undeliverable::bad_entry);
+    rig.back.clear();
+    REQUIRE_EQ(p.bundle.barrier(), Status::ok);
+  }
+}
+
+/// unmap() waits for the credit of a request that another thread sends behind its notice, to a peer
+/// that only polls.
+void unmap_beside_requests(Rig& rig) {
+  Parallel p(rig);
+  Counts& mine = g_counts[rig.rank()];
+  if (rig.rank() == 0) {
+    rig.ok(p.endpoint.map(kSpare, p.endpoint.translation_name(kTo), am::kTagAll));
+    rig.ok(p.endpoint.request<on_counted>(kTo));
+    REQUIRE_EQ(p.bundle.barrier(), Status::ok);
+    rig.ok(p.endpoint.request<on_counted>(kTo));
+    std::atomic<bool> done{false};
+    std::thread unmaps([&] {
+      rig.ok(p.endpoint.unmap(kSpare));
+      done = true;
+    });
+    sleep_ms(20);
+    rig.ok(p.endpoint.request<on_counted>(kTo));
+    rig.fence();
+    const std::uint64_t begin = monotonic_ns();
+    while (!done && monotonic_ns() - begin < static_cast<std::uint64_t>(kLimitNs)) sleep_ms(1);
+    CHECK(done);
+    rig.ok(p.endpoint.request<on_end>(kTo));
+    REQUIRE_EQ(p.bundle.barrier(), Status::ok);
+    unmaps.join();
+  } else {
+    REQUIRE_EQ(p.bundle.barrier(), Status::ok);
+    rig.fence();  // nobody polls meanwhile
+    while (rig.rank() == 1 && mine.replies == 0) (void)p.bundle.poll();
+    REQUIRE_EQ(p.bundle.barrier(), Status::ok);
+  }
+}
+
 constexpr std::array kCases{
+    Case{"parallel.unmap_under_a_wait", Needs::two, unmap_under_a_wait},
+    Case{"parallel.unmap_beside_requests", Needs::two, unmap_beside_requests},
     Case{"parallel.four_threads", Needs::any, four_threads},
     Case{"parallel.waiters_and_pollers", Needs::any, waiters_and_pollers},
     Case{"parallel.waiter_hears_of_gets_and_returns", Needs::any, waiter_hears_of_gets_and_returns},

@@ -163,7 +163,8 @@ class [[nodiscard]] Future : private detail::Answer<R> {
     const std::uint32_t now = load_word(this->state, kAcquire);
     return this->result(now <= Base::kFailed ? now : this->await());
   }
-  /// The same for a future that ends then. Blocks and call from: as above.
+  /// The same for a future that ends then; it polls once where the answer is here. Blocks and call
+  /// from: as above. Precondition: the endpoint's bundle has not ended.
   Result<R> wait() && noexcept {
     const Result<R> result = this->result(this->await());
     this->state = Base::kFailed;  // the destructor need not look

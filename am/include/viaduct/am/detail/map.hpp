@@ -160,10 +160,13 @@ struct Map {
   /// Whether a request polls now. Then it looks after its credits, too.
   [[nodiscard]] bool is_poll_due(PollPace& pace) noexcept {
     if (slots_sent() < poll_at && state == State::connected) return false;
-    poll_after(pace.slots_behind(this, credit_limit));
+    set_next_poll(pace);
     look_after_credits();
     return true;
   }
+  /// A request polls now: sets when the next one does. A stream does not stop for want of the
+  /// credits that come back by themselves, a quarter at a time, because a poll takes them.
+  void set_next_poll(PollPace& pace) noexcept;
   /// There is no connection any more.
   void drop_credits() noexcept {
     limit = slots_sent();

@@ -1,7 +1,6 @@
 #pragma once
 // How often requests poll: docs/am-protocol.md, "Deferral and progress".
 
-#include <algorithm>
 #include <cstdint>
 
 namespace viaduct::am::detail {
@@ -14,16 +13,7 @@ struct Map;
 struct PollPace {
   std::uint32_t every = 8;       // slots that are sent to a peer between two polls
   std::uint32_t in_stream = 32;  // the same where the poll before was for that peer, too
-  const Map* last = nullptr;     // the peer for which a request has polled last; only compared
-
-  /// A request to @p map polls now. How many slots later the next poll is due, where @p credits
-  /// requests may be outstanding: a stream does not stop for want of the credits that come back by
-  /// themselves, a quarter at a time, because a poll takes them.
-  [[nodiscard]] std::uint32_t slots_behind(const Map* map, std::uint32_t credits) noexcept {
-    const bool streams = last == map;
-    last = map;
-    return streams ? std::max(every, std::min(in_stream, credits - credits / 4)) : every;
-  }
+  Map* last = nullptr;           // the peer for which a request has polled last, if it is there yet
 };
 
 }  // namespace viaduct::am::detail
