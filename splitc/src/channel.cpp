@@ -93,6 +93,10 @@ void Machine::Impl::end_of(Channel& c, const char* operation) {
   check_lost(operation, c.process);
   check_lost(operation, kAnyone);  // the loss of another process may have ended it
   if (c.broken.is_there) wait(operation, c.process, [] { return false; });
+  // A process whose splitc_main has failed ends its connections before its loss is known.
+  constexpr std::uint64_t kGraceNs = 2'000'000'000;
+  const std::uint64_t begin = monotonic_ns();
+  wait(operation, c.process, [begin] { return monotonic_ns() - begin >= kGraceNs; });
   stop_ended(operation, c.process);
 }
 

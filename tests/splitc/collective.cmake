@@ -94,13 +94,17 @@ collective_wrong(negative_root "all_reduce_to_one: there is no process -1, which
 # A process is lost: the others get an Error that names it.
 viaduct_add_program(splitc_collective_lost SOURCES ${here}/collective_lost.cpp LIBRARIES viaduct::splitc)
 set(chosen 4 off_node)
-foreach(how before while_others_sleep in_barrier in_split in_bcast in_reduce holding_lock)
+foreach(how before while_others_sleep in_barrier in_split in_bcast in_reduce holding_lock failed_in_stores)
+  set(code 137)
+  if(how STREQUAL failed_in_stores)
+    set(code 1)
+  endif()
   foreach(ranks 2 4 7)
     viaduct_pairwise_label(label chosen ${ranks})
     viaduct_add_script_test(
       NAME splitc_collective_lost_${how}_r${ranks} LABELS multiprocess fault ${label} TIMEOUT 180
       COMMAND ${PROJECT_SOURCE_DIR}/tests/multiprocess/am_peer_lost.sh $<TARGET_FILE:viaduct-run>
-              $<TARGET_FILE:splitc_collective_lost> ${ranks} ${how} 137)
+              $<TARGET_FILE:splitc_collective_lost> ${ranks} ${how} ${code})
   endforeach()
   foreach(way by_message:VIADUCT_SPLITC_PATH=message off_node:VIADUCT_SPLITC_OFF_NODE=yes)
     string(REPLACE ":" ";" way ${way})
@@ -110,6 +114,6 @@ foreach(how before while_others_sleep in_barrier in_split in_bcast in_reduce hol
     viaduct_add_script_test(
       NAME splitc_collective_lost_${how}_${name} LABELS multiprocess fault ${label} TIMEOUT 180
       COMMAND ${CMAKE_COMMAND} -E env ${setting} ${PROJECT_SOURCE_DIR}/tests/multiprocess/am_peer_lost.sh
-              $<TARGET_FILE:viaduct-run> $<TARGET_FILE:splitc_collective_lost> 3 ${how} 137)
+              $<TARGET_FILE:viaduct-run> $<TARGET_FILE:splitc_collective_lost> 3 ${how} ${code})
   endforeach()
 endforeach()

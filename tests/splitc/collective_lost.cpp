@@ -1,10 +1,11 @@
 /// A process is killed while the others are, or soon will be, in a collective call, or wait for a
-/// lock that it holds.
+/// lock that it holds. Or its splitc_main fails while the others store into its memory.
 /// usage: collective_lost HOW: the last process ends as HOW says; each of the others must get an
 /// Error that names it, and say "survived".
 
 #include <csignal>
 #include <cstdio>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -22,13 +23,16 @@ void linger(double seconds) {
   while (get_seconds() < until) poll();
 }
 
+std::int64_t g_stored;
 lock_t g_lock;
 global_ptr<lock_t> the_lock() { return toglobal(0, &g_lock); }
 
 [[noreturn]] void call_again_and_again(std::string_view how) {
   for (;;) {
     if (how == "holding_lock") lock(the_lock());
-    if (how == "in_bcast")
+    if (how == "failed_in_stores")
+      store(toglobal(PROCS - 1, &g_stored), std::int64_t{1});
+    else if (how == "in_bcast")
       (void)all_bcast(MYPROC, PROCS - 1);
     else if (how == "in_reduce")
       (void)all_reduce_add(1.0);
@@ -38,7 +42,8 @@ global_ptr<lock_t> the_lock() { return toglobal(0, &g_lock); }
 }
 
 [[noreturn]] void die(std::string_view how) {
-  if (how == "while_others_sleep") linger(0.3);
+  if (how == "while_others_sleep" || how == "failed_in_stores") linger(0.3);
+  if (how == "failed_in_stores") throw std::runtime_error("fails, as it is told to");
   if (how == "holding_lock") {
     lock(the_lock());
     barrier();

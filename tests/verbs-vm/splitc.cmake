@@ -38,6 +38,8 @@ foreach(how while_others_sleep in_reduce)
   viaduct_verbs_test(beside+long splitc_lost_${how} 120
     "${sc} ${PROJECT_SOURCE_DIR}/tests/multiprocess/am_peer_lost.sh <viaduct-run> <splitc_collective_lost> 3 ${how} 137")
 endforeach()
+viaduct_verbs_test(beside+long splitc_lost_failed_in_stores 120
+  "${sc} ${PROJECT_SOURCE_DIR}/tests/multiprocess/am_peer_lost.sh <viaduct-run> <splitc_collective_lost> 3 failed_in_stores 1")
 
 viaduct_verbs_test(soft+long splitc_model_t2 300 "${sc} ${run} -n 2 --mode threads ${model}")
 viaduct_verbs_test(soft+long splitc_model_one_credit 300 "VIADUCT_SPLITC_CREDITS=1 VIADUCT_VERBS_LINK_DEPTH=8 ${sc} ${here}/no_rnr.sh ${run} -n 2 ${model}")

@@ -214,7 +214,9 @@ void Emitter::bit_field(Expr* e) {
       fmt::format("__builtin_memset(&{0}, 0, sizeof {0}); {0}.{1} = -1; "
                   "vsc_write_bits({2}, &{3}, &{0}, sizeof {0}); ",
                   m, field->member_name, p, v));
-  if (e->node != Node::get_put) raw((e->node == Node::postfix ? old : own) + "; ");
+  // The value is the field itself: a copy of it would not be promoted as a bit-field is.
+  if (e->node == Node::postfix) raw(fmt::format("{} = {}; ", own, old));
+  if (e->node != Node::get_put) raw(own + "; ");
   raw("})");
 }
 

@@ -30,6 +30,8 @@ bit_fields()
         p->wide = 0x123456789aUL;
         p->b := 4;
         sync();
+        CHECK(p->a-- - 9 < 0 && p->a++ == 6);   /* promoted as a bit-field is: to int */
+        CHECK(-p->wide++ == (1UL << 40) - 0x123456789aUL && p->wide-- == 0x123456789bUL);
     }
     barrier();
     CHECK(first == (MYPROC == 0 ? 57 : 0));

@@ -48,6 +48,7 @@ template <class T>
 /// Order       stores of one process to another are delivered in call order; see store_sync().
 /// Cost        one line of the ring to that process; one acknowledgement for a quarter of the
 ///             credits.
+/// Errors      throws Error when that process is lost, as far as this call learns of it.
 template <Variable T>
 inline void store(global_ptr<T> to, std::type_identity_t<T> value,
                   detail::Here at = detail::here()) {
@@ -92,6 +93,7 @@ inline void store(spread_ptr<T> to, std::type_identity_t<T> value, store_counter
 ///             any process take it), polling, and until the target has copied more than it holds;
 ///             else as store().
 /// Order       as store(). @p from may be changed when the call returns.
+/// Errors      as store().
 /// Cost        one copy, or two and a message for each 4 KiB (to another host: 64 KiB).
 template <Variable T>
 inline void bulk_store(global_ptr<T> to, const std::type_identity_t<T>* from, std::size_t count,
