@@ -276,6 +276,8 @@ void unmap_under_a_wait(Rig& rig) {
 /// that only polls.
 void unmap_beside_requests(Rig& rig) {
   Parallel p(rig);
+  constexpr std::uint32_t kRequests = 3;  // to a peer that does not poll
+  if (p.endpoint.credits() < kRequests) return;
   Counts& mine = g_counts[rig.rank()];
   if (rig.rank() == 0) {
     rig.ok(p.endpoint.map(kSpare, p.endpoint.translation_name(kTo), am::kTagAll));
