@@ -253,10 +253,6 @@ const char* call_of(const Outgoing& out) noexcept {
   return "request";
 }
 
-}  // namespace
-
-namespace {
-
 /// Whether the message has gone back because its index names no endpoint. Asked again in each
 /// attempt: another thread may unmap an index for which a request waits.
 bool is_returned(EndpointCore& core, const Outgoing& out) noexcept {
