@@ -23,6 +23,7 @@ namespace {
 constexpr auto kKillAgain = std::chrono::milliseconds(20);
 constexpr auto kFlush = std::chrono::seconds(1);
 constexpr auto kAfterEndOfStream = std::chrono::seconds(1);
+constexpr auto kForItsCode = std::chrono::seconds(4);  // on top; a leak check can take that long
 // Of a job that has failed. An agent's part ends within the time that viaduct-run gives it.
 constexpr auto kLastOutput = std::chrono::seconds(10);
 constexpr auto kLastOutputOfAgent = std::chrono::milliseconds(1500);
@@ -177,12 +178,13 @@ int Launcher::next_timeout_ms() const {
   constexpr int kLongestMs = 1000;  // then the job page is looked at
   auto wait = std::chrono::milliseconds(supervisor_.supervisor_pidfd < 0 ? kAskMs : kLongestMs);
   const auto now = Clock::now();
-  for (const auto& limit : {time_limit_, kill_at_, grace_until_,
-                            closed_.empty() ? std::nullopt : closed_.front().second}) {
-    if (limit)
-      wait =
-          std::min(wait, std::chrono::ceil<std::chrono::milliseconds>(std::max(*limit, now) - now));
+  const auto wake_at = [&](Clock::time_point limit) {
+    wait = std::min(wait, std::chrono::ceil<std::chrono::milliseconds>(std::max(limit, now) - now));
+  };
+  for (const auto& limit : {time_limit_, kill_at_, grace_until_}) {
+    if (limit) wake_at(*limit);
   }
+  for (const Closed& closed : closed_) wake_at(closed.until);
   return static_cast<int>(wait.count());
 }
 
@@ -213,23 +215,31 @@ void Launcher::check_clock() {
 
 /// A rank that has closed its connection without finalizing is lost even if its process goes on.
 /// Its process usually ends at the same time, and then the process' status says more, so this check
-/// waits a little. A process that has no Job cannot make one any more: no rank may wait for it, but
-/// that is no failure of its own.
+/// waits a little.
 void Launcher::check_closed(Clock::time_point now) {
   for (const Rank rank : host_.server().take_hung_up())
-    closed_.emplace_back(index(rank), now + kAfterEndOfStream);
-  while (!closed_.empty() && now >= *closed_.front().second) {
-    const std::uint32_t rank = closed_.front().first;
-    closed_.pop_front();
-    const RankState state = host_.state_of(Rank{rank});
-    if (state != RankState::running && state != RankState::starting) continue;
-    host_.lose(Rank{rank}, RankState::left, 0);
-    if (state == RankState::running)
-      fail(kExitLeft, errors::rank_left,
-           fmt::format("rank {} left: it closed its connection without finalizing its job", rank),
-           Weight::verdict);
-    if (state == RankState::running && !options_.keep_going) end_the_rest();
+    closed_.push_back({rank, now + kAfterEndOfStream});
+  for (auto closed = closed_.begin(); closed != closed_.end();)
+    closed = now >= closed->until && settle_closed(*closed) ? closed_.erase(closed) : closed + 1;
+}
+
+/// False while the launcher's verdict waits for the exit code of a rank that has said that it
+/// fails. A process that has no Job cannot make one any more: no rank may wait for it, but that is
+/// no failure of its own.
+bool Launcher::settle_closed(Closed& closed) {
+  if (!std::exchange(closed.is_lost, true)) {
+    const RankState state = host_.state_of(closed.rank);
+    if (state != RankState::running && state != RankState::starting) return true;
+    host_.lose(closed.rank, RankState::left, 0);
+    if (state == RankState::starting) return true;
+    // viaduct-run names the rank of which an agent tells first: an agent does not wait.
+    if (!is_agent_ && host_.server().has_failed(closed.rank)) {
+      closed.until += kForItsCode;
+      return false;
+    }
   }
+  fail_left(closed.rank);
+  return true;
 }
 
 /// All ranks have ended: kills the processes that they have left behind, then writes the rest of

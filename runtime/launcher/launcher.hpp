@@ -5,7 +5,6 @@
 #include <sys/resource.h>
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -58,6 +57,12 @@ class Launcher {
     std::uint32_t ranks = 1;  // several in threads mode
     bool ended = false;
   };
+  /// A rank whose connection has ended before its process.
+  struct Closed {
+    Rank rank;
+    Clock::time_point until;  // the launcher waits for the end of the process
+    bool is_lost = false;     // told to all ranks; the launcher's own verdict is still to come
+  };
 
   // launcher.cpp: the loop
   void prepare();
@@ -67,6 +72,7 @@ class Launcher {
   void handle(std::uint64_t what);
   void check_clock();
   void check_closed(Clock::time_point now);
+  [[nodiscard]] bool settle_closed(Closed& closed);
   [[nodiscard]] int next_timeout_ms() const;
   void watch_terminal();
   void finish();
@@ -81,6 +87,9 @@ class Launcher {
   void settle_rank(std::uint32_t rank, int code);
   void fail(int code, ErrorCode id, const std::string& sentence, Weight weight = Weight::fatal);
   void report_rank(int code, const std::string& sentence);
+  void fail_left(Rank rank);
+  void fail_all_left();
+  [[nodiscard]] bool take_left(const Process& process);
   void check_page();
   [[nodiscard]] std::string culprit_of(const Process& process) const;
   void end_the_rest();
@@ -122,8 +131,7 @@ class Launcher {
   std::optional<Clock::time_point> time_limit_;
   std::optional<Clock::time_point> kill_at_;
   std::optional<Clock::time_point> grace_until_;  // for ranks that SIGTERM has been forwarded to
-  /// Ranks whose connection has ended, and when that counts; oldest first.
-  std::deque<std::pair<std::uint32_t, std::optional<Clock::time_point>>> closed_;
+  std::vector<Closed> closed_;
 };
 
 }  // namespace viaduct::launcher

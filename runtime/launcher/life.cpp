@@ -83,10 +83,35 @@ void Launcher::obey(const link::Frame& order) {
 void Launcher::report_rank(int code, const std::string& sentence) {
   if (ending_) return;  // the rest is being ended: that is no news
   if (is_agent_) return tell_hub(code, sentence, Weight::rank);
+  fail_all_left();
   const bool first = !status_;
   if (first) status_ = code;
   if (!options_.quiet)
     say(with_code(errors::rank_failed, sentence + (first ? "; it is the first to fail" : "")));
+}
+
+void Launcher::fail_left(Rank rank) {
+  fail(
+      kExitLeft, errors::rank_left,
+      fmt::format("rank {} left: it closed its connection without finalizing its job", index(rank)),
+      Weight::verdict);
+  if (!options_.keep_going) end_the_rest();
+}
+
+/// Another rank fails, in consequence perhaps: the ranks that have left before are named first.
+void Launcher::fail_all_left() {
+  for (const Closed& closed : closed_) {
+    if (closed.is_lost) fail_left(closed.rank);
+  }
+  std::erase_if(closed_, [](const Closed& closed) { return closed.is_lost; });
+}
+
+/// The process has ended that a verdict waits for: its end is the verdict. Answers whether one was
+/// due.
+bool Launcher::take_left(const Process& process) {
+  return std::erase_if(closed_, [&](const Closed& closed) {
+           return closed.is_lost && index(closed.rank) - process.first_rank < process.ranks;
+         }) != 0;
 }
 
 void Launcher::reap() {
@@ -116,7 +141,7 @@ void Launcher::on_end(Process& process, int wait_status) {
   const int code = exit_status_of(wait_status);
   // Ranks of other hosts that hear of the loss fail soon: viaduct-run is to hear of this end first.
   const link::Link::Together loss_and_cause(hub_);
-  bool left = false;
+  bool left = take_left(process);
   for (std::uint32_t i = process.first_rank; i < process.first_rank + process.ranks; ++i) {
     left = left || host_.state_of(Rank{i}) == RankState::running;
     settle_rank(i, code);

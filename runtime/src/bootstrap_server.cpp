@@ -66,6 +66,7 @@ std::string BootstrapServer::dispatch(Rank rank, const Message& message, FileDes
     case Kind::fence_survivors:
       return arrive(rank, FenceKind::survivors);
     case Kind::fence_failed:
+      ranks_[index(rank)].failed = true;
       return arrive(rank, FenceKind::failed);
     case Kind::get:
       answer_get(rank, message);

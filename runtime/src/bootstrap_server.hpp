@@ -55,6 +55,8 @@ class BootstrapServer {
   [[nodiscard]] bool may_have_finalized(Rank rank) const noexcept {
     return !ranks_[index(rank)].was_open || exchange_.has_ended(rank);
   }
+  /// Whether @p rank has said that it fails: it waits a little for the others, and ends then.
+  [[nodiscard]] bool has_failed(Rank rank) const noexcept { return ranks_[index(rank)].failed; }
   /// Whether @p rank, of any host, waits at a fence.
   [[nodiscard]] bool waits(Rank rank) const noexcept { return exchange_.is_waiting(rank); }
 
@@ -87,7 +89,8 @@ class BootstrapServer {
     std::map<std::string, FileDescriptor, std::less<>> shared_fds;
     std::deque<Answer> queue;
     std::size_t put_bytes = 0;
-    bool waits = false;  // at a fence
+    bool waits = false;   // at a fence
+    bool failed = false;  // by its own word
   };
   std::string handle(Rank rank, wire_format::Datagram& datagram);
   std::string dispatch(Rank rank, const wire_format::Message& message, FileDescriptor& fd);

@@ -94,6 +94,21 @@ TEST(ExitStatus, RankThatClosesItsConnectionHasLeft) {
   EXPECT_TRUE(has(result.err, "rank 1 left: it closed its connection")) << result.err;
 }
 
+TEST(ExitStatus, RankThatFailsIsNamedWithItsCodeThoughItsProcessEndsSlowly) {
+  // Its process ends 1.5 s after its connection: later than the launcher waits for other ranks.
+  const Result unnoticed = run({"-n", "3"}, {"fail-slowly", "7", "unnoticed"});
+  EXPECT_EQ(unnoticed.code, 7) << unnoticed.err;
+  EXPECT_TRUE(has(unnoticed.err, ") exited with code 7; it is the first to fail")) << unnoticed.err;
+  EXPECT_FALSE(has(unnoticed.err, "rank 1 left")) << unnoticed.err;
+}
+
+TEST(ExitStatus, RankThatEndsSlowlyIsNamedBeforeThoseThatFailWithIt) {
+  const Result noticed = run({"-n", "3"}, {"fail-slowly", "7", "noticed"});
+  EXPECT_EQ(noticed.code, 1) << noticed.err;
+  EXPECT_TRUE(has(noticed.err, "rank 1 left: it closed its connection")) << noticed.err;
+  EXPECT_FALSE(has(noticed.err, "it is the first to fail")) << noticed.err;
+}
+
 TEST(ExitStatus, ExceptionIsPrintedWithItsRank) {
   for (const char* mode : {"processes", "threads"}) {
     const Result result = run({"-n", "3", "--mode", mode, "--keep-going"}, {"throw", "1"});

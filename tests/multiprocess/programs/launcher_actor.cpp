@@ -360,6 +360,17 @@ int close_socket(Job& job, char**) {
   return survive(job, Rank{1});
 }
 
+/// Rank 1 fails with a code, and its process needs 1.5 s more to end. The others look whether it is
+/// lost, or do not.
+int fail_slowly(Job& job, char** argv) {
+  if (index(job.rank()) != 1) {
+    if (std::string_view(argv[4]) == "unnoticed") hang();
+    return barrier(job) == Status::ok ? 0 : 9;
+  }
+  std::atexit([] { std::this_thread::sleep_for(std::chrono::milliseconds(1500)); });
+  return number(argv, 3);
+}
+
 int start_program(Job&, char** argv) {
   const std::string command = self() + " " + argv[1] + " ok";
   const int status = std::system(command.c_str());
@@ -417,6 +428,7 @@ const std::map<std::string, Verb>& verbs() {
                                                {"garbage", garbage},
                                                {"second", second_job},
                                                {"close-socket", close_socket},
+                                               {"fail-slowly", fail_slowly},
                                                {"nested", start_program},
                                                {"long-wait", long_wait}};
   return all;
