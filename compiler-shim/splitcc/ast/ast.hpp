@@ -255,6 +255,16 @@ struct Unit {
   Symbol* splitc_main = nullptr;
   Types types;
 
+  /// A new symbol, in no scope yet. @p token: where its name stands.
+  Symbol* make_symbol(Symbol::What what, std::string_view name, Type* type, int token = -1) {
+    Symbol& symbol = symbols.emplace_back();
+    symbol.what = what;
+    symbol.name = name;
+    symbol.type = type;
+    symbol.token = token;
+    return &symbol;
+  }
+
   /// The place of a token; -1: no place in the source.
   [[nodiscard]] Place place(int token) const {
     if (token < 0) return {};

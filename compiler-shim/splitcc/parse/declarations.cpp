@@ -11,12 +11,9 @@ namespace viaduct::splitcc {
 namespace {
 
 void add_builtin(Unit& unit, Scopes& scopes, std::string_view name, const char* emitted) {
-  unit.symbols.emplace_back();
-  Symbol* const symbol = &unit.symbols.back();
-  symbol->what = Symbol::What::builtin;
-  symbol->name = name;
+  Symbol* const symbol =
+      unit.make_symbol(Symbol::What::builtin, name, unit.types.basic(Kind::integer));
   symbol->emitted = emitted;
-  symbol->type = unit.types.basic(Kind::integer);
   scopes.add(symbol);
 }
 
@@ -276,13 +273,8 @@ Symbol* Parser::add_symbol(const Declarator& d, const Specifiers& s, Type* type)
           is_function && scopes_.depth() > 0 ? scopes_.find(d.name) : nullptr;
       outer != nullptr && outer->what == Symbol::What::function && !type->has_prototype)
     type->old_parameters = outer->type->old_parameters;
-  unit_.symbols.emplace_back();
-  Symbol* const symbol = &unit_.symbols.back();
-  symbol->what = what;
-  symbol->name = d.name;
-  symbol->type = type;
+  Symbol* const symbol = unit_.make_symbol(what, d.name, type, d.name_token);
   symbol->storage = s.storage;
-  symbol->token = d.name_token;
   const Token& where = unit_.tokens[static_cast<std::size_t>(d.name_token)];
   symbol->from_system = where.in_system_header;
   symbol->is_library = is_in_library(d.name_token);

@@ -191,12 +191,8 @@ void Parser::parameter(Chunk& chunk) {
     type = sema_.error_type();
   }
   d.type = type;
-  Symbol* symbol = nullptr;
-  unit_.symbols.emplace_back();
-  symbol = &unit_.symbols.back();
-  symbol->name = d.name;
-  symbol->type = type;
-  symbol->token = d.name_token < 0 ? first : d.name_token;
+  Symbol* const symbol = unit_.make_symbol(Symbol::What::variable, d.name, type,
+                                           d.name_token < 0 ? first : d.name_token);
   symbol->is_parameter = true;
   symbol->storage = s.storage;
   if (s.storage == Storage::reg) symbol->register_token = s.storage_token;

@@ -102,11 +102,8 @@ bool Parser::function_definition(Specifiers& s, Declarator& d, int first) {
 // f(a, b) int *a; { ... }
 void Parser::old_parameters(Chunk& chunk) {
   for (std::size_t i = 0; i < chunk.identifiers.size(); ++i) {
-    unit_.symbols.emplace_back();
-    Symbol* const symbol = &unit_.symbols.back();
-    symbol->name = chunk.identifiers[i];
-    symbol->type = sema_.int_type();
-    symbol->token = chunk.identifier_tokens[i];
+    Symbol* const symbol = unit_.make_symbol(Symbol::What::variable, chunk.identifiers[i],
+                                             sema_.int_type(), chunk.identifier_tokens[i]);
     symbol->is_parameter = true;
     if (scopes_.find_here(symbol->name) != nullptr)
       sema_.error_at(symbol->token, fmt::format("two parameters are named '{}'", symbol->name));

@@ -119,13 +119,8 @@ Symbol* Parser::beside_system(Symbol* old, const Declarator& d, const Specifiers
     unit_.replaced[d.name_token] = fmt::format("vsc_old_{}_{}", sema_.next_number(), d.name);
     return old;
   }
-  unit_.symbols.emplace_back();
-  Symbol* const symbol = &unit_.symbols.back();
-  symbol->what = what;
-  symbol->name = d.name;
-  symbol->type = type;
+  Symbol* const symbol = unit_.make_symbol(what, d.name, type, d.name_token);
   symbol->storage = s.storage;
-  symbol->token = d.name_token;
   symbol->emitted = fmt::format("{}{}", kOwnPrefix, d.name);
   unit_.replaced[d.name_token] = symbol->emitted;
   if (what != Symbol::What::type_name) unit_.own_names.push_back(d.name);

@@ -218,15 +218,11 @@ Expr* Parser::name() {
 
 // A call declares the function: int word(). @p own: a header declares another one of this name.
 Symbol* Parser::implicit_function(std::string_view word, bool own) {
-  unit_.symbols.emplace_back();
-  Symbol* const symbol = &unit_.symbols.back();
-  symbol->what = Symbol::What::function;
-  symbol->name = word;
-  symbol->token = at_;
+  Type* const result = own || is_defined_here(word) ? sema_.int_type() : undeclared_result(word);
+  Symbol* const symbol = unit_.make_symbol(Symbol::What::function, word,
+                                           unit_.types.make(Kind::function, result), at_);
   symbol->is_implicit = true;
   symbol->first_anchor = functions_.empty() ? anchor_ : functions_.front().anchor;
-  symbol->type = unit_.types.make(
-      Kind::function, own || is_defined_here(word) ? sema_.int_type() : undeclared_result(word));
   if (own) {
     symbol->emitted = fmt::format("{}{}", kOwnPrefix, word);
     unit_.own_names.push_back(word);

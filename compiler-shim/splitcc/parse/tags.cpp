@@ -58,12 +58,9 @@ void Parser::enumerators(Tag* tag) {
   std::optional<Linear> value = Linear{};
   while (kind() != Tok::r_brace) {
     if (kind() != Tok::identifier) fail_expected("a name", " in an enumeration");
-    unit_.symbols.emplace_back();
-    Symbol* const symbol = &unit_.symbols.back();
-    symbol->what = Symbol::What::enumerator;
-    symbol->name = text();
-    symbol->type = sema_.int_type();
-    symbol->token = at_++;
+    Symbol* const symbol =
+        unit_.make_symbol(Symbol::What::enumerator, text(), sema_.int_type(), at_);
+    ++at_;
     skip_attributes();
     if (accept(Tok::equal)) {
       Expr* const e = root(sema_.value(conditional()));
