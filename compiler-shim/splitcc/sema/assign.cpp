@@ -199,6 +199,11 @@ Expr* Sema::to_local(Expr* operand, int first, int last) {
             "tolocal takes a global or spread pointer, or an object of another process");
       return bad(e);
     }
+    if (is_local_pointer(type)) {
+      error(operand, fmt::format("tolocal of '{}'", describe(type)),
+            "this pointer is local already");
+      return bad(e);
+    }
     e->type = unit_.types.pointer_to(type->base);
   }
   e->has_effect = operand->has_effect;

@@ -342,6 +342,13 @@ Expr* Sema::lvalue(Expr* e, const char* what) {
           "only read: leave it out of the declaration where the object is written");
     return nullptr;
   }
+  if (const Member* const member = const_member(e->type)) {
+    error(
+        e,
+        fmt::format("{} a '{}', whose member '{}' is const", what, describe(e->type), member->name),
+        "assign to the other members one by one");
+    return nullptr;
+  }
   if (is_const_word_variable(e)) {
     error(e, fmt::format("{} an object that is const", what));
     return nullptr;

@@ -75,6 +75,16 @@ bool is_const(const Type* type) {
   return type->is_const;
 }
 
+const Member* const_member(const Type* type) {
+  while (type->kind == Kind::array) type = type->base;
+  if (!is_record(type)) return nullptr;
+  for (const Member& member : type->tag->members) {
+    if (is_const(member.type)) return &member;
+    if (const Member* const inner = const_member(member.type)) return inner;
+  }
+  return nullptr;
+}
+
 bool mentions_word(const Type* type) {
   for (; type != nullptr; type = type->base) {
     if (is_word(type) || type->kind == Kind::spread_array) return true;

@@ -133,6 +133,8 @@ class Types {
 [[nodiscard]] bool has_inner_array(const Type* type);
 /// Whether an object of the type is const, or the elements of an array.
 [[nodiscard]] bool is_const(const Type* type);
+/// The first const member of a structure or union, at any depth, or null.
+[[nodiscard]] const Member* const_member(const Type* type);
 /// Whether its declaration in C would differ: a word, a spread array, or something made of them.
 [[nodiscard]] bool mentions_word(const Type* type);
 

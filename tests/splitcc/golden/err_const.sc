@@ -20,3 +20,12 @@ void g(int *global const *l)
     int *global const here = &x;
     own = 0, own++, part.g = 0, part.n = 1, all.n = 2, all.g = 0, here = 0;
 }
+struct list { int n; struct { const char code[2]; } entry[3]; };
+union list_of { struct list list; int n; } *spread lists;
+void h(struct list *global p, struct list *mine)
+{
+    *p = *mine;
+    lists->list = *p, lists[1] :- lists[0];
+    p->n = 1;
+    *mine := *p;
+}
