@@ -103,7 +103,7 @@ const char* to_string(RankState state) noexcept {
     case RankState::left:
       return "left";
     case RankState::killed:
-      return "killed";
+      return "failed";
   }
   return "in an unknown state";
 }
@@ -129,6 +129,9 @@ std::string hang_line(const RankRecord& record, std::uint32_t rank, std::string_
   const RankState state = record.state.load(std::memory_order_acquire);
   std::string line = fmt::format("rank {} (pid {}): {}", rank,
                                  record.pid.load(std::memory_order_relaxed), to_string(state));
+  // 128 more than the number of the signal, where one has killed the process.
+  const std::int32_t status = record.cause.load(std::memory_order_relaxed);
+  if (state == RankState::killed && status != 0) line += fmt::format(", exit status {}", status);
   if (state != RankState::running) return line;
   line += fmt::format(", {}", handler.name.empty()
                                   ? doing(record, operation, gathering.at_fence)

@@ -110,6 +110,10 @@ TEST(HangLine, WhoDoesNotRunWaitsForNothing) {
   write_wait(record);
   record.state.store(RankState::finalized);
   EXPECT_EQ(viaduct::hang_line(record, 5, "request", 6 * kSecond), "rank 5 (pid 17): finalized");
+  record.state.store(RankState::killed);
+  record.cause.store(3);
+  EXPECT_EQ(viaduct::hang_line(record, 5, "request", 6 * kSecond),
+            "rank 5 (pid 17): failed, exit status 3");
 }
 
 TEST(HangLine, SaysWhenARankHasNotPolledYet) {
