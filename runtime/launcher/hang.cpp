@@ -12,7 +12,8 @@
 namespace viaduct::launcher {
 void Launcher::print_hang_report() const {
   const std::uint64_t now = monotonic_ns();
-  std::string report = "what each rank waits for:";
+  std::string report =
+      fmt::format("what each rank{} waits for:", is_agent_ ? " on " + part_.host_name : "");
   for (std::uint32_t i = part_.first_rank; i < part_.first_rank + part_.ranks; ++i) {
     const RankRecord& record = host_.page().record(Rank{i});
     report += "\n  " + hang_line(record, i, operation_of(record), now, handler_of(record),

@@ -21,6 +21,7 @@
 #include "runtime/launcher/last_output.hpp"
 #include "runtime/launcher/processes.hpp"
 #include "runtime/launcher/remote_command.hpp"
+#include "runtime/launcher/say.hpp"
 #include "runtime/launcher/spawn.hpp"
 #include "runtime/launcher/start_thread.hpp"
 #include "runtime/launcher/terminal.hpp"
@@ -273,6 +274,7 @@ int HostsLauncher::patience_ms() const {
   until(grace_until_);
   until(last_moment_);
   for (const Host& host : hosts_) until(host.give_up);
+  for (const Failing& each : failing_) until(each.until);
   return static_cast<int>(wait.count());
 }
 
@@ -280,17 +282,13 @@ void HostsLauncher::check_clock() {
   const auto now = Clock::now();
   if (join_until_ && now >= *join_until_) {
     join_until_.reset();
-    std::string absent;
-    std::string command;
-    for (const Host& host : hosts_) {
-      if (host.link) continue;
-      absent += (absent.empty() ? "" : ", ") + host.share.host;
-      if (command.empty()) command = host.command;
-    }
+    const auto first =
+        std::find_if(hosts_.begin(), hosts_.end(), [](const Host& host) { return !host.link; });
     fail(kExitLauncher, errors::agent_absent,
          fmt::format("the agent of {} has not come within {} s (VIADUCT_JOIN_TIMEOUT); the remote "
                      "command was: {}{}",
-                     absent, std::chrono::duration<double>(join_limit_).count(), command,
+                     absent_hosts(), std::chrono::duration<double>(join_limit_).count(),
+                     first->command,
                      wrong_secrets_ != 0 ? "; somebody came with a wrong secret" : ""));
     end_all(true);
   }
@@ -305,6 +303,7 @@ void HostsLauncher::check_clock() {
     }
   }
   if (grace_until_ && now >= *grace_until_) end_after_grace();
+  fail_failing(now);
   for (Host& host : hosts_) {
     if (host.give_up && now >= *host.give_up) lose_host(host, "its remote command has ended");
   }
@@ -334,6 +333,8 @@ void HostsLauncher::reap() {
            fmt::format("host {}: its remote command {} before the agent had come: {}",
                        host->share.host, describe_end(wait_status), host->command));
       end_all(true);
+    } else {
+      host->command += ", which has ended with code 0";  // its agent may still come
     }
   }
 }
@@ -354,9 +355,9 @@ void HostsLauncher::obey(const ForwardedSignal& signal) {
     if (signal.number == SIGINT || signal.number == SIGTERM) told_to_end_ = true;
     return;
   }
+  if (!begun_) return obey_before_the_job(signal.number);
   if (signal.number == SIGUSR1) return broadcast({link::Kind::report});
-  const bool before = !begun_ && (signal.number == SIGINT || signal.number == SIGTERM);
-  if (before || (signal.number == SIGINT && ++interrupts_ > 1)) {
+  if (signal.number == SIGINT && ++interrupts_ > 1) {
     if (!status_) status_ = kExitSignal + signal.number;
     told_to_end_ = true;
     return end_all(true);
@@ -365,6 +366,24 @@ void HostsLauncher::obey(const ForwardedSignal& signal) {
     grace_until_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                       std::chrono::duration<double>(options_.grace_s));
   broadcast({link::Kind::signal, 0, static_cast<std::uint32_t>(signal.number)});
+}
+
+/// There is no rank yet that a signal could be for.
+void HostsLauncher::obey_before_the_job(int signal) {
+  if (signal == SIGUSR1)
+    return say(fmt::format("no rank runs yet: waiting for the agent of {}", absent_hosts()));
+  if (signal != SIGINT && signal != SIGTERM && signal != SIGHUP && signal != SIGQUIT) return;
+  if (!status_) status_ = kExitSignal + signal;
+  told_to_end_ = true;
+  end_all(true);
+}
+
+std::string HostsLauncher::absent_hosts() const {
+  std::string absent;
+  for (const Host& host : hosts_) {
+    if (!host.link) absent += (absent.empty() ? "" : ", ") + host.share.host;
+  }
+  return absent;
 }
 
 /// Whether a remote command that is still running may have output that its agent has handed to it.

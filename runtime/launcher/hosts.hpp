@@ -34,13 +34,21 @@ class HostsLauncher final : public LinkServer::Owner {
   using Id = LinkServer::Id;
   struct Host {
     Options::Share share;
-    std::string command;   // for messages
+    std::string command;   // for messages, and how it has ended
     pid_t pid = 0;         // of the remote command; 0 when it has ended
     FileDescriptor input;  // of the remote command; its end ends an agent that waits for the job
     std::optional<Id> link;
     bool done = false;     // nothing of the job is left there, as far as can be known
     bool said_so = false;  // and its output is complete, on its way here
     std::optional<Clock::time_point> give_up;  // its command has ended, its agent has not said so
+  };
+
+  /// A rank that has said that it fails, and whose process has not ended.
+  struct Failing {
+    std::uint32_t rank;
+    int code;
+    std::string sentence;
+    Clock::time_point until;  // its own end comes first, or this verdict counts
   };
 
   // hosts.cpp
@@ -54,6 +62,8 @@ class HostsLauncher final : public LinkServer::Owner {
   void reap();
   void on_signals();
   void obey(const ForwardedSignal& signal);
+  void obey_before_the_job(int signal);
+  [[nodiscard]] std::string absent_hosts() const;
   void watch_terminal();
   void look_at_terminal();
   void hang_up();
@@ -73,6 +83,8 @@ class HostsLauncher final : public LinkServer::Owner {
   void count(const link::Frame& event);
   void lose_host(Host& host, const std::string& why);
   void take_failure(const link::Frame& frame);
+  void settle_rank(int code, const std::string& text);
+  void fail_failing(Clock::time_point now);
   void fail(int code, ErrorCode id, const std::string& sentence);
   void settle(int code, const std::string& text);
   void end_all(bool at_once);
@@ -90,6 +102,7 @@ class HostsLauncher final : public LinkServer::Owner {
   std::unique_ptr<LinkServer> server_;
   std::vector<Host> hosts_;
   std::vector<bool> settled_;  // ranks that have finalized or are lost
+  std::vector<Failing> failing_;
   std::size_t wrong_secrets_ = 0;
   bool begun_ = false;
   bool ending_ = false;

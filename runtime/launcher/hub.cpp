@@ -4,6 +4,7 @@
 #include <unistd.h>
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "runtime/errors/codes.hpp"
 #include "runtime/launcher/exit_codes.hpp"
@@ -65,6 +66,7 @@ void HostsLauncher::ended(Id id, const std::string& complaint) {
 
 /// Defines the order of events for all hosts.
 void HostsLauncher::broadcast(const link::Frame& frame) {
+  if (!begun_) return;  // the first frame to an agent is its order
   for (const Host& host : hosts_) {
     if (host.link && !host.done) server_->send(*host.link, frame);
   }
@@ -99,15 +101,40 @@ void HostsLauncher::lose_host(Host& host, const std::string& why) {
 void HostsLauncher::take_failure(const link::Frame& frame) {
   const auto weight = static_cast<Weight>(frame.cause);
   const int code = static_cast<int>(frame.number);
-  if (weight != Weight::rank) {
+  if (weight == Weight::fatal) {
     settle(code, frame.key);
-  } else if (!ending_) {
-    const bool first = !status_;
-    if (first) status_ = code;
-    if (!options_.quiet)
-      say(with_code(errors::rank_failed, frame.key + (first ? "; it is the first to fail" : "")));
+    return end_all(false);
   }
-  if (weight == Weight::fatal || !options_.keep_going) end_all(false);
+  if (weight == Weight::failing) {
+    const auto until = options_.keep_going ? Clock::time_point::max() : Clock::now() + kForItsCode;
+    return failing_.push_back({frame.rank, code, frame.key, until});
+  }
+  // Its end is the verdict on this rank. The others that are to end have failed before it.
+  std::erase_if(failing_, [&](const Failing& each) { return each.rank == frame.rank; });
+  fail_failing(Clock::time_point::max());
+  const bool first = !status_;
+  settle_rank(code, weight == Weight::left
+                        ? frame.key
+                        : with_code(errors::rank_failed,
+                                    frame.key + (first ? "; it is the first to fail" : "")));
+}
+
+void HostsLauncher::settle_rank(int code, const std::string& text) {
+  if (ending_) return;
+  if (!options_.quiet) say(text);
+  if (!status_) status_ = code;
+  if (!options_.keep_going) end_all(false);
+}
+
+/// The verdicts that are due at @p now: on ranks that have said that they fail, and whose processes
+/// have not ended.
+void HostsLauncher::fail_failing(Clock::time_point now) {
+  for (const Failing& each : std::exchange(failing_, {})) {
+    if (now < each.until)
+      failing_.push_back(each);
+    else
+      settle_rank(each.code, each.sentence);
+  }
 }
 
 void HostsLauncher::fail(int code, ErrorCode id, const std::string& sentence) {

@@ -174,7 +174,8 @@ std::size_t Labels::Target::drain(Source& source) {
   } while (got < 0 && errno == EINTR);
   if (got > 0) {
     source.partial.append(buffer.data(), static_cast<std::size_t>(got));
-    emit(source, source.partial.size() > kLongestLine);
+    emit(source, false);
+    if (source.partial.size() > kLongestLine) emit(source, true);
     return static_cast<std::size_t>(got);
   }
   if (got == 0) {

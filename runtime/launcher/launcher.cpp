@@ -23,7 +23,6 @@ namespace {
 constexpr auto kKillAgain = std::chrono::milliseconds(20);
 constexpr auto kFlush = std::chrono::seconds(1);
 constexpr auto kAfterEndOfStream = std::chrono::seconds(1);
-constexpr auto kForItsCode = std::chrono::seconds(4);  // on top; a leak check can take that long
 // Of a job that has failed. An agent's part ends within the time that viaduct-run gives it.
 constexpr auto kLastOutput = std::chrono::seconds(10);
 constexpr auto kLastOutputOfAgent = std::chrono::milliseconds(1500);
@@ -102,7 +101,8 @@ int Launcher::run() {
   try {
     start_all();
   } catch (const Error& problem) {
-    fail(kExitLauncher, problem.id(), problem.what());
+    fail(kExitLauncher, problem.id(),
+         is_agent_ ? fmt::format("host {}: {}", part_.host_name, problem.what()) : problem.what());
     end_the_rest();
   }
   labels_.start();
@@ -232,9 +232,12 @@ bool Launcher::settle_closed(Closed& closed) {
     if (state != RankState::running && state != RankState::starting) return true;
     host_.lose(closed.rank, RankState::left, 0);
     if (state == RankState::starting) return true;
-    // viaduct-run names the rank of which an agent tells first: an agent does not wait.
-    if (!is_agent_ && host_.server().has_failed(closed.rank)) {
-      closed.until += kForItsCode;
+    if (host_.server().has_failed(closed.rank)) {
+      // viaduct-run decides for an agent. With --keep-going nobody needs an early verdict.
+      if (is_agent_)
+        tell_hub(closed.rank, kExitLeft, sentence_of_left(closed.rank), Weight::failing);
+      const bool decides = !is_agent_ && !options_.keep_going;
+      closed.until = decides ? closed.until + kForItsCode : Clock::time_point::max();
       return false;
     }
   }

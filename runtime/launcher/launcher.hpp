@@ -34,9 +34,14 @@ struct Part {
 /// How much a failure that an agent tells of weighs.
 enum class Weight : std::int32_t {
   rank,     ///< a rank's end
-  verdict,  ///< the launcher's own; said even with --quiet
-  fatal,    ///< and ends the job even with --keep-going
+  left,     ///< a rank's, whose process goes on
+  failing,  ///< the same of a rank that has said that it fails: its exit code is to come
+  fatal,    ///< ends the job even with --keep-going; said even with --quiet
 };
+
+/// Time for the process of a rank that has said that it fails to end by itself, once the other
+/// ranks have heard of the loss.  A leak check can take that long.
+inline constexpr auto kForItsCode = std::chrono::seconds(4);
 
 class Launcher {
  public:
@@ -85,16 +90,17 @@ class Launcher {
   void reap();
   void on_end(Process& process, int wait_status);
   void settle_rank(std::uint32_t rank, int code);
-  void fail(int code, ErrorCode id, const std::string& sentence, Weight weight = Weight::fatal);
-  void report_rank(int code, const std::string& sentence);
+  void fail(int code, ErrorCode id, const std::string& sentence);
+  void report_rank(Rank rank, int code, const std::string& sentence);
+  [[nodiscard]] std::string sentence_of_left(Rank rank) const;
   void fail_left(Rank rank);
   void fail_all_left();
   [[nodiscard]] bool take_left(const Process& process);
   void check_page();
-  [[nodiscard]] std::string culprit_of(const Process& process) const;
+  [[nodiscard]] std::string culprit_of(const Process& process, int code) const;
   void end_the_rest();
   void end_now();
-  void tell_hub(int code, const std::string& sentence, Weight weight);
+  void tell_hub(Rank rank, int code, const std::string& sentence, Weight weight);
   void serve_hub();
   void obey(const link::Frame& order);
   void kill_ranks();

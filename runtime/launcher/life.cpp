@@ -41,17 +41,18 @@ int exit_status_of(int wait_status) {
 }  // namespace
 
 /// The launcher's own verdict on the job; always said.
-void Launcher::fail(int code, ErrorCode id, const std::string& sentence, Weight weight) {
+void Launcher::fail(int code, ErrorCode id, const std::string& sentence) {
   const std::string text = with_code(id, sentence);
-  if (is_agent_) return tell_hub(code, text, weight);
+  if (is_agent_) return tell_hub(Rank{part_.first_rank}, code, text, Weight::fatal);
   say(text);
   if (!status_) status_ = code;
 }
 
 /// Reports a failure to viaduct-run, which prints it and decides about the job.
-void Launcher::tell_hub(int code, const std::string& sentence, Weight weight) {
+void Launcher::tell_hub(Rank rank, int code, const std::string& sentence, Weight weight) {
   const std::uint32_t number = static_cast<std::uint32_t>(code);
-  hub_.send({link::Kind::failure, 0, number, static_cast<std::int32_t>(weight), sentence});
+  hub_.send(
+      {link::Kind::failure, index(rank), number, static_cast<std::int32_t>(weight), sentence});
 }
 
 void Launcher::serve_hub() {
@@ -80,9 +81,9 @@ void Launcher::obey(const link::Frame& order) {
   }
 }
 
-void Launcher::report_rank(int code, const std::string& sentence) {
+void Launcher::report_rank(Rank rank, int code, const std::string& sentence) {
   if (ending_) return;  // the rest is being ended: that is no news
-  if (is_agent_) return tell_hub(code, sentence, Weight::rank);
+  if (is_agent_) return tell_hub(rank, code, sentence, Weight::rank);
   fail_all_left();
   const bool first = !status_;
   if (first) status_ = code;
@@ -90,11 +91,18 @@ void Launcher::report_rank(int code, const std::string& sentence) {
     say(with_code(errors::rank_failed, sentence + (first ? "; it is the first to fail" : "")));
 }
 
+std::string Launcher::sentence_of_left(Rank rank) const {
+  return with_code(
+      errors::rank_left,
+      fmt::format("rank {}{} left: it closed its connection without finalizing its job",
+                  index(rank), is_agent_ ? " on " + part_.host_name : ""));
+}
+
 void Launcher::fail_left(Rank rank) {
-  fail(
-      kExitLeft, errors::rank_left,
-      fmt::format("rank {} left: it closed its connection without finalizing its job", index(rank)),
-      Weight::verdict);
+  const std::string text = sentence_of_left(rank);
+  if (is_agent_) return tell_hub(rank, kExitLeft, text, Weight::left);
+  if (!options_.quiet) say(text);
+  if (!status_) status_ = kExitLeft;
   if (!options_.keep_going) end_the_rest();
 }
 
@@ -136,20 +144,23 @@ void Launcher::on_end(Process& process, int wait_status) {
   check_page();
   if (!options_.threads)
     static_cast<void>(host_.server().readable(Rank{process.first_rank}));  // its last words
-  const std::string who = fmt::format("{} (pid {}{})", culprit_of(process), process.pid,
-                                      is_agent_ ? " on " + part_.host_name : "");
   const int code = exit_status_of(wait_status);
+  const std::string who = fmt::format("{} (pid {}{})", culprit_of(process, code), process.pid,
+                                      is_agent_ ? " on " + part_.host_name : "");
   // Ranks of other hosts that hear of the loss fail soon: viaduct-run is to hear of this end first.
   const link::Link::Together loss_and_cause(hub_);
   bool left = take_left(process);
   for (std::uint32_t i = process.first_rank; i < process.first_rank + process.ranks; ++i) {
-    left = left || host_.state_of(Rank{i}) == RankState::running;
+    // A rank that is a thread can have failed with a code of which the process' status has no bit.
+    const RankState state = host_.state_of(Rank{i});
+    left = left || state == RankState::running || (code == 0 && state == RankState::killed);
     settle_rank(i, code);
   }
+  const Rank first{process.first_rank};
   if (code != 0) {
-    report_rank(code, fmt::format("{} {}", who, describe_end(wait_status)));
+    report_rank(first, code, fmt::format("{} {}", who, describe_end(wait_status)));
   } else if (left) {
-    report_rank(kExitLeft,
+    report_rank(first, kExitLeft,
                 fmt::format("{} left: it exited with code 0 without finalizing its job; let main() "
                             "(in Split-C splitc_main()) return instead of calling exit()",
                             who));
@@ -158,14 +169,19 @@ void Launcher::on_end(Process& process, int wait_status) {
 
 /// The rank of a process that has failed, as far as is known: ranks that are threads write it down,
 /// unless a signal ends them all.
-std::string Launcher::culprit_of(const Process& process) const {
+std::string Launcher::culprit_of(const Process& process, int code) const {
   if (process.ranks == 1) return fmt::format("rank {}", process.first_rank);
-  const std::uint32_t first_lost = host_.page().first_lost.load(std::memory_order_acquire);
-  if (first_lost != 0 && first_lost <= process.ranks) return fmt::format("rank {}", first_lost - 1);
+  const auto has_this_code = [&](std::uint32_t rank) {  // of which a process' status has 8 bits
+    const std::int32_t cause = host_.page().record(Rank{rank}).cause.load();
+    return cause != 0 && (cause & 0xff) == code;
+  };
+  const std::uint32_t lost = host_.page().first_lost.load(std::memory_order_acquire);
+  const bool any_lost = lost != 0 && lost <= process.ranks;
+  if (any_lost && has_this_code(lost - 1)) return fmt::format("rank {}", lost - 1);
   for (std::uint32_t i = 0; i < process.ranks; ++i) {
-    if (host_.page().record(Rank{i}).cause.load(std::memory_order_relaxed) != 0)
-      return fmt::format("rank {}", i);
+    if (has_this_code(i)) return fmt::format("rank {}", i);
   }
+  if (any_lost) return fmt::format("rank {}", lost - 1);
   return fmt::format("the process of ranks 0 to {}", process.ranks - 1);
 }
 

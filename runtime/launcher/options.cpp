@@ -98,6 +98,13 @@ void describe(program::CommandLine& app, Options& options, std::string& mode) {
                settings_text);
 }
 
+/// ssh takes such an address as it is.
+std::string without_brackets(const std::string& host) {
+  return host.size() > 2 && host.front() == '[' && host.back() == ']'
+             ? host.substr(1, host.size() - 2)
+             : host;
+}
+
 /// Reads the shares of the hosts, which must fit the other options. Answers a complaint or nothing.
 std::string settle_hosts(const program::CommandLine& app, Options& options,
                          const std::string& hosts) {
@@ -105,6 +112,7 @@ std::string settle_hosts(const program::CommandLine& app, Options& options,
     const bool in_vain = app.given("--remote-command") || app.given("--address");
     return in_vain ? "--remote-command and --address are for --hosts" : "";
   }
+  options.address = without_brackets(options.address);
   if (options.threads) return "--mode threads is for one process, and --hosts starts several";
   const auto words = split_words(options.remote_command);
   if (!words) return "--remote-command: a quote is not closed: " + options.remote_command;
@@ -147,19 +155,12 @@ std::size_t end_of_host(const std::string& word) {
   return word.find(':', bracketed ? std::min(word.find(']'), word.size()) : 0);
 }
 
-/// ssh takes such an address as it is.
-std::string without_brackets(const std::string& host) {
-  return host.size() > 2 && host.front() == '[' && host.back() == ']'
-             ? host.substr(1, host.size() - 2)
-             : host;
-}
-
 }  // namespace
 
 std::vector<Options::Share> place_ranks(const std::string& list, std::uint32_t ranks,
                                         std::string& problem) {
   std::vector<Options::Share> shares;
-  std::istringstream words(list);
+  std::istringstream words(list + (list.ends_with(',') ? "," : ""));  // getline drops a last ""
   std::size_t numbered = 0;
   std::uint64_t sum = 0;
   for (std::string word; std::getline(words, word, ',');) {

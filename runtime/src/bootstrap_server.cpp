@@ -65,6 +65,9 @@ std::string BootstrapServer::dispatch(Rank rank, const Message& message, FileDes
       return arrive(rank, FenceKind::everyone);
     case Kind::fence_survivors:
       return arrive(rank, FenceKind::survivors);
+    case Kind::failing:
+      ranks_[index(rank)].failed = true;
+      return {};
     case Kind::fence_failed:
       ranks_[index(rank)].failed = true;
       return arrive(rank, FenceKind::failed);

@@ -188,7 +188,10 @@ Job::~Job() {
         errors::forked_child,
         "a child that a rank forked must end with exec or _exit, not through the Job's destructor");
   }
-  if (!impl_->abandoned && std::uncaught_exceptions() <= impl_->exceptions_before) finalize();
+  if (impl_->abandoned || std::uncaught_exceptions() > impl_->exceptions_before)
+    impl_->job_bootstrap->tell_failing();
+  else
+    finalize();
   if (impl_->world) {  // a peer's thread may still read the segment; the world ends it
     const std::lock_guard lock(impl_->world->mutex);
     impl_->world->retired.push_back(std::unique_ptr<Segment>(segment_.release()));

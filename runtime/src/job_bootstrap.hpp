@@ -30,6 +30,8 @@ class JobBootstrap : public Bootstrap {
   /// more.
   virtual void tell_barrier(std::uint32_t ticket) noexcept = 0;
   virtual void tell_ending() noexcept = 0;
+  /// That this rank has failed: viaduct-run waits some seconds for its exit code.
+  virtual void tell_failing() noexcept = 0;
   /// From any thread.
   virtual void tell_port(bool down) noexcept = 0;
 

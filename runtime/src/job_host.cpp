@@ -66,13 +66,16 @@ bool JobHost::is_damaged(Rank rank) const noexcept {
 }
 
 Gathering JobHost::gathering_of(Rank rank) const {
-  if (!server_.waits(rank)) return viaduct::gathering_of(*page_, page_.shape().ranks, index(rank));
+  const auto is_at_fence = [this](Rank each) {
+    return server_.waits(each) || page_->record(each).at_fence.load(std::memory_order_relaxed) != 0;
+  };
+  if (!is_at_fence(rank)) return viaduct::gathering_of(*page_, page_.shape().ranks, index(rank));
   Gathering gathering;
   gathering.at_fence = true;
   for (std::uint32_t i = 0; i < page_.shape().ranks; ++i) {
     const RankState state = state_of(Rank{i});
     const bool alive = state == RankState::starting || state == RankState::running;
-    if (alive && !server_.waits(Rank{i})) gathering.absent.push_back(i);
+    if (alive && !is_at_fence(Rank{i})) gathering.absent.push_back(i);
   }
   return gathering;
 }

@@ -69,6 +69,7 @@ class SocketBootstrap final : public JobBootstrap {
     tell({Kind::barrier, index(rank_), {}, bytes_of_object(ticket)});
   }
   void tell_ending() noexcept override { tell({Kind::ending, index(rank_)}); }
+  void tell_failing() noexcept override { tell({Kind::failing, index(rank_)}); }
   void tell_port(bool down) noexcept override {
     tell({down ? Kind::port_down : Kind::port_up, index(rank_)});
   }

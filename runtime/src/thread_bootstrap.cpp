@@ -52,6 +52,7 @@ class ThreadBootstrap final : public JobBootstrap {
 
   void tell_barrier(std::uint32_t /*ticket*/) noexcept override {}
   void tell_ending() noexcept override {}
+  void tell_failing() noexcept override {}
   void tell_port(bool /*down*/) noexcept override {}
 
   std::vector<std::byte> get(Rank rank, std::string_view key) override {
@@ -109,10 +110,13 @@ class ThreadBootstrap final : public JobBootstrap {
     world_->exchange.arrive(rank_, kind);
     deliver(*world_);
     const auto answered = [&] { return mine.outcome != Outcome::waiting; };
+    AtomicWord<std::uint32_t>& at_fence = world_->page->record(rank_).at_fence;
+    at_fence.store(1, std::memory_order_relaxed);
     if (limit == kForEver)
       world_->released.wait(lock, answered);
     else
       world_->released.wait_for(lock, limit, answered);
+    at_fence.store(0, std::memory_order_relaxed);
     return mine;
   }
 

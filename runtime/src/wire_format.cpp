@@ -17,7 +17,7 @@ constexpr std::size_t kMaxDescriptors =
 
 bool is_kind(std::uint16_t kind) noexcept {
   return (kind >= static_cast<std::uint16_t>(Kind::put) &&
-          kind <= static_cast<std::uint16_t>(Kind::join)) ||
+          kind <= static_cast<std::uint16_t>(Kind::failing)) ||
          (kind >= static_cast<std::uint16_t>(Kind::released) &&
           kind <= static_cast<std::uint16_t>(Kind::refused));
 }

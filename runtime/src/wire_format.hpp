@@ -38,6 +38,7 @@ enum class Kind : std::uint16_t {
   port_down,        // a port of its network devices is down; the same
   port_up,          // and that one is up again
   join,             // rank; answered by descriptor, the job page's: to an agent, once
+  failing,          // its process will end with a failure, and waits for no fence
   // launcher to rank
   released = 64,
   lost,  // rank: the lost one

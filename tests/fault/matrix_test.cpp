@@ -321,6 +321,9 @@ TEST(Hang, AReportNamesWhoIsMissing) {
   Words threads = job(3, {"closing", "say,sleep", "say,end"});
   threads.insert(threads.begin() + 1, {"--mode", "threads"});
   expect_reports(threads, 3, {end});
+  Words thread_fence = job(3, {"closing", "say,job,sleep", "say,job,fence"});
+  thread_fence.insert(thread_fence.begin() + 1, {"--mode", "threads"});
+  expect_reports(thread_fence, 3, {fence});
   Words hosts = job(3, {"closing", "say,job,sleep", "say,job,fence"});
   hosts.insert(hosts.begin() + 1, {"--hosts", "a:2,b:1", "--remote-command",
                                    "/usr/bin/env VIADUCT_HOST_KEY={host} /bin/sh -c {command}"});

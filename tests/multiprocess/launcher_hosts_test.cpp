@@ -171,6 +171,9 @@ TEST(Hosts, AddressesOfHostsMayBeOfIPv6) {
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_EQ(lines_with(result.out, "host ::1"), "host ::1\n");
   EXPECT_EQ(lines_with(result.out, "host fe80:"), "host fe80::1%eth0\n");
+  const Result called =
+      launched({"--hosts", "a", "--address", "[::1]"}, {"spread"}, {}, script.command());
+  EXPECT_FALSE(has(called.err, "[[")) << called.err;
 }
 
 TEST(Hosts, OutputLabelsInputAndSettings) {
@@ -216,6 +219,17 @@ TEST(HostsFailure, ExitCodesAreTheRanksOwn) {
   }
 }
 
+TEST(HostsFailure, RankThatEndsSlowlyIsNamedWithItsCode) {
+  const Result unnoticed = launched({"--hosts", "a,b"}, {"fail-slowly", "7", "unnoticed"});
+  EXPECT_EQ(unnoticed.code, 7) << unnoticed.err;
+  EXPECT_TRUE(has(unnoticed.err, " on b) exited with code 7; it is the first")) << unnoticed.err;
+  EXPECT_FALSE(has(unnoticed.err, "left")) << unnoticed.err;
+  const Result noticed = launched({"--hosts", "a,b"}, {"fail-slowly", "7", "noticed"});
+  EXPECT_EQ(noticed.code, 1) << noticed.err;
+  EXPECT_TRUE(has(noticed.err, "rank 1 on b left: it closed its connection")) << noticed.err;
+  EXPECT_FALSE(has(noticed.err, "it is the first to fail")) << noticed.err;
+}
+
 TEST(HostsFailure, AllKnowWithinTwoSeconds) {
   const Result result = launched({"--hosts", "a:2,b:2,c:1", "--keep-going"}, {"die-behind", "3"});
   EXPECT_EQ(result.code, 128 + SIGKILL) << result.err;
@@ -247,7 +261,9 @@ TEST(HostsFailure, TimeLimitReportsAllHosts) {
   const Result result = launched({"--hosts", "a,b", "--timeout", "5"}, {"hang"});
   EXPECT_EQ(result.code, 124);
   EXPECT_TRUE(has(result.err, "the time limit of 5 s has passed")) << result.err;
-  EXPECT_TRUE(has(result.err, "rank 0 (pid ") && has(result.err, "rank 1 (pid ")) << result.err;
+  for (const char* part :
+       {"each rank on a waits for:\n  rank 0 (pid ", "each rank on b waits for:\n  rank 1 (pid "})
+    EXPECT_TRUE(has(result.err, part)) << result.err;
   EXPECT_LT(result.seconds, driver::kHangSeconds);
 }
 
@@ -256,7 +272,9 @@ TEST(HostsFailure, ProgramThatIsNotThere) {
                                  "a,b", "/no/such/program"})
                             .finish();
   EXPECT_EQ(result.code, 125);
-  EXPECT_TRUE(has(result.err, "cannot execute /no/such/program")) << result.err;
+  EXPECT_TRUE(has(result.err, "host a: cannot execute /no/such/program") ||
+              has(result.err, "host b: cannot execute /no/such/program"))
+      << result.err;
 }
 
 TEST(HostsFailure, RemoteCommandThatFails) {
@@ -340,12 +358,34 @@ TEST(HostsSignals, GoToAllRanks) {
   EXPECT_TRUE(driver::all_gone(tag)) << "processes are left";
 }
 
+TEST(HostsSignals, ThatComeBeforeTheJobDoNotEndIt) {
+  const Script slow(
+      "echo \"host $1\"; [ $1 = a ] || sleep 2; VIADUCT_HOST_KEY=$1 exec sh -c \"$2\"");
+  const std::string tag = driver::new_tag();
+  Program program(command({"--hosts", "a,b"}, tag, {"spread"}, slow.command()));
+  ASSERT_TRUE(program.wait_for("host ", 2));
+  for (int i = 1; !has(program.error_text(), "waiting for the agent of b\n"); ++i) {
+    program.signal(SIGUSR1);
+    ASSERT_TRUE(program.wait_for_error("no rank runs yet: waiting for the agent of", i));
+  }
+  program.signal(SIGCONT);
+  program.signal(SIGUSR2);
+  const Result result = program.finish();
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_TRUE(driver::all_gone(tag)) << "processes are left";
+  Program hung_up(command({"--hosts", "a,b"}, tag, {"spread"}, slow.command()));
+  ASSERT_TRUE(hung_up.wait_for("host ", 2));
+  hung_up.signal(SIGHUP);
+  EXPECT_EQ(hung_up.finish().code, 128 + SIGHUP);
+}
+
 TEST(HostsCommandLine, WhatDoesNotFitIsRefused) {
   const std::vector<std::pair<Words, std::string>> bad{
       {{"--hosts", "a:2,b"}, "give all hosts a number"},
       {{"--hosts", "a:0"}, "is not HOST or HOST:RANKS"},
       {{"--hosts", "a:x"}, "is not HOST or HOST:RANKS"},
       {{"--hosts", "a,,b"}, "is not HOST or HOST:RANKS"},
+      {{"--hosts", "a,"}, "is not HOST or HOST:RANKS"},
       {{"--hosts", "-oProxyCommand=x"}, "is not HOST or HOST:RANKS"},
       {{"--hosts", "[-oProxyCommand=x]"}, "is not HOST or HOST:RANKS"},
       {{"--hosts", "[::1:2"}, "is not HOST or HOST:RANKS"},

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <fstream>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -96,6 +97,24 @@ TEST(ClosedStreams, AreOpenInRanks) {
       Program(shell({driver::viaduct_run(), "-n", "1", "/bin/sh", "-c", look}, "<&- >&-")).finish();
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_EQ(result.err, "/dev/null\n/dev/null\n");
+}
+
+// --- labels --------------------------------------------------------------------------------------
+
+TEST(Labels, LongLinesLeaveTheOthersWhole) {
+  const std::string rank =
+      "yes short | head -n 2000; head -c 1040000 /dev/zero | tr '\\0' x; echo; "
+      "seq -f 'line %.0f of the output' 20000";
+  const Result result =
+      Program({driver::viaduct_run(), "-n", "1", "--label", "/bin/sh", "-c", rank}).finish();
+  EXPECT_EQ(result.code, 0) << result.err;
+  std::istringstream lines(result.out);
+  int wrong = 0;
+  int count = 0;
+  for (std::string line; std::getline(lines, line); ++count)
+    wrong += line.size() < 100 && line != "[0] short" && !line.ends_with(" of the output") ? 1 : 0;
+  EXPECT_EQ(count, 22001);
+  EXPECT_EQ(wrong, 0);
 }
 
 // --- full ----------------------------------------------------------------------------------------

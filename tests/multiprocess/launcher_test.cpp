@@ -79,6 +79,19 @@ TEST(ExitStatus, ThreadsDieTogether) {
   EXPECT_TRUE(has(result.err, "the process of ranks 0 to 2 (pid ")) << result.err;
 }
 
+TEST(ExitStatus, TheThreadWhoseCodeItIsIsNamed) {
+  // Both leave the Job's end at one moment, so either can be the first.
+  for (int turn = 0; turn < 3; ++turn) {
+    const Result result = run({"-n", "2", "--mode", "threads"}, {"codes", "7", "5"});
+    EXPECT_TRUE(has(result.err, result.code == 5 ? "rank 1 (pid " : "rank 0 (pid ")) << result.err;
+    EXPECT_TRUE(result.code == 5 || result.code == 7) << result.code;
+  }
+  // A status has 8 bits of a code; another rank has been told of the loss.
+  const Result rest = run({"-n", "2", "--mode", "threads", "--keep-going"}, {"desert", "1", "256"});
+  EXPECT_EQ(rest.code, 1) << rest.err;
+  EXPECT_TRUE(has(rest.err, "rank 1 (pid ") && has(rest.err, "left: ")) << rest.err;
+}
+
 TEST(ExitStatus, RankThatLeaves) {
   const Result result = run({"-n", "3", "--keep-going"}, {"leave", "2"});
   EXPECT_EQ(result.code, 1);
@@ -92,14 +105,20 @@ TEST(ExitStatus, RankThatClosesItsConnectionHasLeft) {
   const Result result = run({"-n", "3"}, {"close-socket"});
   EXPECT_EQ(result.code, 1);
   EXPECT_TRUE(has(result.err, "rank 1 left: it closed its connection")) << result.err;
+  const Result quiet = run({"-n", "3", "--quiet"}, {"close-socket"});
+  EXPECT_EQ(quiet.code, 1);
+  EXPECT_FALSE(has(quiet.err, "viaduct-run: ")) << quiet.err;
 }
 
 TEST(ExitStatus, RankThatFailsIsNamedWithItsCodeThoughItsProcessEndsSlowly) {
   // Its process ends 1.5 s after its connection: later than the launcher waits for other ranks.
-  const Result unnoticed = run({"-n", "3"}, {"fail-slowly", "7", "unnoticed"});
-  EXPECT_EQ(unnoticed.code, 7) << unnoticed.err;
-  EXPECT_TRUE(has(unnoticed.err, ") exited with code 7; it is the first to fail")) << unnoticed.err;
-  EXPECT_FALSE(has(unnoticed.err, "rank 1 left")) << unnoticed.err;
+  for (const auto& [given, code] : {std::pair("7", "7"), std::pair("0", "1")}) {
+    const Result unnoticed = run({"-n", "3"}, {"fail-slowly", given, "unnoticed"});
+    EXPECT_EQ(unnoticed.code, std::stoi(code)) << unnoticed.err;
+    EXPECT_TRUE(has(unnoticed.err, std::string(") exited with code ") + code + "; it is the first"))
+        << unnoticed.err;
+    EXPECT_FALSE(has(unnoticed.err, "rank 1 left")) << unnoticed.err;
+  }
 }
 
 TEST(ExitStatus, RankThatEndsSlowlyIsNamedBeforeThoseThatFailWithIt) {

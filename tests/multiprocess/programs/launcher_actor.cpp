@@ -360,15 +360,23 @@ int close_socket(Job& job, char**) {
   return survive(job, Rank{1});
 }
 
-/// Rank 1 fails with a code, and its process needs 1.5 s more to end. The others look whether it is
-/// lost, or do not.
+/// Rank 1 fails with a code, or for code 0 by an exception, and its process needs 1.5 s more to
+/// end. The others look whether it is lost, or do not.
 int fail_slowly(Job& job, char** argv) {
   if (index(job.rank()) != 1) {
     if (std::string_view(argv[4]) == "unnoticed") hang();
     return barrier(job) == Status::ok ? 0 : 9;
   }
   std::atexit([] { std::this_thread::sleep_for(std::chrono::milliseconds(1500)); });
+  if (number(argv, 3) == 0) throw std::runtime_error("thrown on purpose");
   return number(argv, 3);
+}
+
+/// Each rank ends with the code of its place, the last rank first.
+int codes(Job& job, char** argv) {
+  const std::uint32_t later = job.size() - 1 - index(job.rank());
+  std::this_thread::sleep_for(std::chrono::milliseconds(200) * later);
+  return number(argv, 3 + static_cast<int>(index(job.rank())));
 }
 
 int start_program(Job&, char** argv) {
@@ -429,6 +437,7 @@ const std::map<std::string, Verb>& verbs() {
                                                {"second", second_job},
                                                {"close-socket", close_socket},
                                                {"fail-slowly", fail_slowly},
+                                               {"codes", codes},
                                                {"nested", start_program},
                                                {"long-wait", long_wait}};
   return all;

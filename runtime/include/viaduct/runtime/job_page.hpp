@@ -78,7 +78,8 @@ struct alignas(64) RankRecord {
   AtomicWord<std::uint32_t> wait_depth;
   AtomicWord<const RunningHandler*> handlers;  // in that rank's memory
   AtomicWord<std::uint32_t> collective;  // the last of Split-C's that it is known to have begun
-  AtomicWord<std::uint32_t> reserved_line1[7];
+  AtomicWord<std::uint32_t> at_fence;    // 1: waits at a fence of its Bootstrap, as a thread
+  AtomicWord<std::uint32_t> reserved_line1[6];
 
   static constexpr std::uint32_t kNoPeer = 0xffffffff;
 };
