@@ -129,8 +129,8 @@ void Bundle::stop_second_thread(const char* call) const noexcept {
 }
 
 std::uint32_t Bundle::poll_long(Run run) noexcept {
-  const Guard guard(*this, "poll");
-  return dispatcher_.poll(run == Run::all);
+  const Guard guard(*this, "poll", 0);
+  return guard.is_in_time() ? dispatcher_.poll(run == Run::all) : 0;
 }
 
 /// Puts a reply or a returned message on the ring, polling for replies while there is no room.
@@ -170,7 +170,8 @@ bool Bundle::publish_withheld() noexcept {
   return dispatcher_.closing.size() == closing;
 }
 
-void Bundle::block(std::int64_t timeout_ns, const std::function<bool()>& done) noexcept {
+bool Bundle::block(Run run, std::uint64_t until, std::int64_t timeout_ns,
+                   const std::function<bool()>& done) noexcept {
   RankRecord& record = dispatcher_.context.job().record(dispatcher_.context.job().rank());
   const std::uint32_t peer = record.waits_for_peer.load(kRelaxed);
   const bool nothing_new = publish_withheld();
@@ -190,8 +191,8 @@ void Bundle::block(std::int64_t timeout_ns, const std::function<bool()>& done) n
   record.credits_out.store(left, kRelaxed);
   record.credits_in.store(dispatcher_.deferred_total,
                           kRelaxed);  // requests here that have not run
-  if (!nothing_new) return;
-  WaitPause pause(*this);
+  if (!nothing_new) return true;
+  WaitPause pause(*this, run, until);
   // Inline calls of another thread take the guarded path meanwhile, which detects them. Hang
   // reports read `slow` at any moment: kAsleep shows that no handler runs.
   const std::uint32_t raised = dispatcher_.slow == 0 ? RunningHandler::kAsleep : 0;
@@ -200,10 +201,12 @@ void Bundle::block(std::int64_t timeout_ns, const std::function<bool()>& done) n
   served_->engine().block(*served_, timeout_ns, done, &pause);
   dispatcher_.slow = dispatcher_.slow - raised;
   dispatcher_.depth_base -= raised;
+  return pause.is_in_time();
 }
 
 Status Bundle::wait(std::int64_t timeout_ns) noexcept {
-  const Guard guard(*this, "wait");
+  const Guard guard(*this, "wait", timeout_ns);
+  if (!guard.is_in_time()) return Status::timeout;
   std::uint32_t n = dispatcher_.poll(true);
   return wait_loop(
       Activity::waiting_message, "wait", RankRecord::kNoPeer, Run::all, timeout_ns,
@@ -211,14 +214,16 @@ Status Bundle::wait(std::int64_t timeout_ns) noexcept {
 }
 
 Status Bundle::wait_until(const std::function<bool()>& done, std::int64_t timeout_ns) noexcept {
-  const Guard guard(*this, "wait_until");
+  const Guard guard(*this, "wait_until", timeout_ns);
+  if (!guard.is_in_time()) return Status::timeout;
   if (done()) return Status::ok;
   return wait_loop(Activity::waiting_message, "wait_until", RankRecord::kNoPeer, Run::all,
                    timeout_ns, done);
 }
 
 Status Bundle::wait_pending(const std::function<bool()>& done, std::int64_t timeout_ns) noexcept {
-  const Guard guard(*this, "wait_pending");
+  const Guard guard(*this, "wait_pending", timeout_ns);
+  if (!guard.is_in_time()) return Status::timeout;
   const auto pending = [&] {
     return dispatcher_.deferred_total != 0 || !dispatcher_.closing.empty() || done();
   };

@@ -19,7 +19,7 @@ namespace viaduct::am {
 class Bundle::Exclusive {
  public:
   explicit Exclusive(Bundle& bundle) noexcept : bundle_(bundle) {
-    if (bundle_.calls_ != nullptr) bundle_.calls_->enter(&bundle_.gate_);
+    if (bundle_.calls_ != nullptr) (void)bundle_.calls_->enter(&bundle_.gate_);  // its own
   }
   ~Exclusive() {
     if (bundle_.calls_ != nullptr) bundle_.calls_->leave();
@@ -31,36 +31,71 @@ class Bundle::Exclusive {
   Bundle& bundle_;
 };
 
+/// Comes back into a parallel bundle by @p come_in, which answers false while a handler of the
+/// bundle waits in another thread. That handler may wait for room that another bundle of this
+/// thread gives, so this thread serves its others meanwhile. False: @p until, in monotonic_ns(),
+/// has come first.
+template <class ComeIn>
+bool Bundle::come_in_until(Run run, std::uint64_t until, ComeIn&& come_in) noexcept {
+  for (Looks looks; !come_in(&gate_); looks.next()) {
+    if (monotonic_ns() >= until) {
+      (void)come_in(nullptr);  // for the way out alone
+      return false;
+    }
+    (void)served_->serve_others(run);
+  }
+  return true;
+}
+
 /// Puts a parallel bundle's lock down while its thread has nothing to do.
 class Bundle::WaitPause final : public via::channel::SleepLocks {
  public:
-  explicit WaitPause(Bundle& bundle) noexcept : bundle_(bundle) {}
+  WaitPause(Bundle& bundle, Run run, std::uint64_t until) noexcept
+      : bundle_(bundle), run_(run), until_(until) {}
   void before_kernel() noexcept override {
     if (bundle_.calls_ == nullptr || !bundle_.calls_->is_held()) return;
     bundle_.wake_others();
     paused_ = bundle_.calls_->pause(bundle_.dispatcher_.runs_handler() ? &bundle_.gate_ : nullptr);
   }
   void after_kernel() noexcept override {
-    if (paused_.depth != 0) bundle_.calls_->resume(paused_, &bundle_.gate_);
+    if (paused_.depth == 0) return;
+    const auto resume = [this](Gate* gate) { return bundle_.calls_->resume(paused_, gate); };
+    in_time_ = bundle_.come_in_until(run_, until_, resume);
     paused_.depth = 0;
   }
+  /// @return false: the time was over before the thread could come back into the bundle. It has the
+  /// lock, and may do nothing in the bundle but leave it.
+  [[nodiscard]] bool is_in_time() const noexcept { return in_time_; }
 
  private:
   Bundle& bundle_;
+  const Run run_;
+  const std::uint64_t until_;
+  bool in_time_ = true;
   SharedCalls::Pause paused_;
 };
+
+/// When a wait of @p timeout_ns (negative: without end) that begins now is over, in monotonic_ns().
+inline std::uint64_t end_of_wait(std::int64_t timeout_ns) noexcept {
+  constexpr std::uint64_t kNever = ~std::uint64_t{0};
+  if (timeout_ns < 0) return kNever;
+  return timeout_ns == 0 ? 0 : monotonic_ns() + static_cast<std::uint64_t>(timeout_ns);
+}
 
 /// Takes a parallel bundle's lock; handlers have it already and may take it again. Stops a forked
 /// child, and a second thread in a sequential bundle.
 class Bundle::Lock {
  public:
-  Lock(Bundle& bundle, const char* call) noexcept : bundle_(bundle) {
+  Lock(Bundle& bundle, const char* call, std::int64_t timeout_ns = -1) noexcept : bundle_(bundle) {
     if (bundle_.dispatcher_.context.job().in_forked_child())
       bundle_.stop_caller(call);  // before the lock: its holder is not here
-    if (bundle_.threads_ == Threads::parallel)
-      bundle_.calls_->enter(&bundle_.gate_);
-    else
+    if (bundle_.threads_ != Threads::parallel) {
       enter(call);
+      return;
+    }
+    const auto come_in = [this](Gate* gate) { return bundle_.calls_->enter(gate); };
+    if (!come_in(&bundle_.gate_)) [[unlikely]]
+      in_time_ = bundle_.come_in_until(Run::replies, end_of_wait(timeout_ns), come_in);
   }
   ~Lock() {
     if (bundle_.threads_ != Threads::parallel) {
@@ -72,6 +107,8 @@ class Bundle::Lock {
   }
   Lock(const Lock&) = delete;
   Lock& operator=(const Lock&) = delete;
+  /// @return as WaitPause::is_in_time(). True without a limit.
+  [[nodiscard]] bool is_in_time() const noexcept { return in_time_; }
 
  private:
   /// No exchange: two threads that come in the same moment may both get in, and one of them is
@@ -90,16 +127,21 @@ class Bundle::Lock {
 
   Bundle& bundle_;
   bool outermost_ = false;
+  bool in_time_ = true;
 };
 
 /// The same, and stops the program when the caller is a handler, or a function that Split-C's
 /// atomic() runs.
 class Bundle::Guard {
  public:
-  Guard(Bundle& bundle, const char* call) noexcept : lock_(bundle, call) {
+  Guard(Bundle& bundle, const char* call, std::int64_t timeout_ns = -1) noexcept
+      : lock_(bundle, call, timeout_ns) {
+    if (!is_in_time()) return;
     if (bundle.dispatcher_.runs_handler() || bundle.served_->engine().runs_function())
       bundle.stop_caller(call);
   }
+  /// @return as Lock::is_in_time().
+  [[nodiscard]] bool is_in_time() const noexcept { return lock_.is_in_time(); }
 
  private:
   Lock lock_;
@@ -126,6 +168,7 @@ Status Bundle::wait_loop(Activity activity, const char* operation, std::uint32_t
   Backoff::Stage stage = Backoff::Stage::spun;
   via::channel::Engine& engine = served_->engine();
   Status status = Status::ok;
+  const std::uint64_t until = end_of_wait(timeout_ns);
   for (std::uint32_t looks = 1;; ++looks) {
     std::uint32_t n = dispatcher_.poll(run == Run::all);
     if (handled != nullptr && (*handled += n) != 0) break;
@@ -137,10 +180,11 @@ Status Bundle::wait_loop(Activity activity, const char* operation, std::uint32_t
     }
     if (n != 0) backoff.reset();
     {
-      WaitPause pause(*this);
+      WaitPause pause(*this, run, until);
       if (n == 0) pause.before_kernel();
       stage = backoff.next();
       pause.after_kernel();
+      if (!pause.is_in_time()) return finished ? Status::ok : Status::timeout;
     }
     if (stage == Backoff::Stage::spun && looks % 64 != 0) continue;
     const std::uint64_t now = monotonic_ns();
@@ -157,7 +201,7 @@ Status Bundle::wait_loop(Activity activity, const char* operation, std::uint32_t
       if (report != 0 && (limit < 0 || limit > report)) limit = report;
       const std::int64_t most = reply_wait == nullptr ? kLookNs : reply_wait->most_ns();
       if (limit < 0 || limit > most) limit = most;
-      block(limit, ask);
+      if (!block(run, until, limit, ask)) return finished ? Status::ok : Status::timeout;
     }
   }
   return status;

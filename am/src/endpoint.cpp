@@ -40,6 +40,7 @@ EndpointCore::EndpointCore(Endpoint& its_endpoint, Bundle& its_bundle, Tag its_t
     handlers.takes.emplace_back(*typed_takes(static_cast<std::uint16_t>(id)));
   grow_table(std::max(kMinTranslations, bundle.job().size()));
   segment.open(nic, dispatcher().protection_tag);
+  segment.page().tag.store(tag);
   try {
     dispatcher().endpoints.push_back(this);
     number = context().add(*this, its_number);
@@ -167,6 +168,7 @@ Tag Endpoint::translation_tag(Index index) const noexcept {
 void Endpoint::set_tag(Tag tag) noexcept {
   const Bundle::Lock lock(core_.bundle, "set_tag");
   core_.tag = tag;
+  core_.segment.page().tag.store(tag);
   for (const auto& map : core_.table.maps()) apply_tag(*map);
 }
 

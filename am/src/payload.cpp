@@ -90,6 +90,8 @@ Undeliverable reach(Map& map, std::size_t bytes, std::size_t offset, via::Rights
                     via::RemotePlace& place) noexcept {
   if (map.channel->is_remote())
     take_page(*map.peer.page, reinterpret_cast<MapBlock*>(map.channel->peer_extra())->page);
+  else if (!hears(map.peer.page->tag.load(), map.tags.presented))
+    return Undeliverable::bad_tag;
   const std::uint64_t held = map.peer.page->segment_bytes.load(kAcquire);
   if (offset > held || (held == 0 && bytes != 0)) return Undeliverable::bad_offset;
   if (bytes > held - offset) return Undeliverable::bad_length;

@@ -87,6 +87,7 @@ void Token::send_back(Undeliverable why, std::span<const std::uint64_t> args, st
                       std::size_t bytes, std::size_t offset) noexcept {
   Bundle& bundle = map_.endpoint->bundle();
   const Bundle::Exclusive exclusive(bundle);
+  (void)take_back_refusal();  // else the request would go back a second time
   const Operation operation = wire_format::operation(client_);
   const bool request = direction() == Direction::request;
   const std::uint64_t client =

@@ -1,8 +1,6 @@
 #include "am/src/shared_calls.hpp"
 
 #include <pthread.h>
-#include <sched.h>
-#include <time.h>
 
 #include <algorithm>
 #include <array>
@@ -17,28 +15,6 @@ using detail::CallingThread;
 using detail::no_thread;
 
 namespace {
-
-/// Waits between two looks at a word that another thread is to change: spins, yields, then sleeps.
-class Looks {
- public:
-  void next() noexcept {
-    constexpr std::uint32_t kSpins = 256;
-    constexpr std::uint32_t kYields = 64;
-    ++count_;
-    if (count_ < kSpins) {
-      __builtin_ia32_pause();
-    } else if (count_ < kSpins + kYields) {
-      ::sched_yield();
-    } else {
-      const timespec a_while{0, 50'000};
-      nanosleep(&a_while, nullptr);
-    }
-  }
-  [[nodiscard]] std::uint32_t count() const noexcept { return count_; }
-
- private:
-  std::uint32_t count_ = 0;
-};
 
 constinit std::mutex records_mutex;
 // Enough for most programs, so that no call fails for want of memory.
@@ -150,14 +126,13 @@ void SharedCalls::lock_in_turn() noexcept {
   last_.store(me, kRelaxed);
 }
 
-void SharedCalls::lock(Gate* called) noexcept {
-  for (Looks looks;; looks.next()) {
-    lock_in_turn();
-    closed_.store(1);
-    if (clear(called)) return;
-    closed_.store(0);
-    mutex_.unlock();
-  }
+bool SharedCalls::lock(Gate* called) noexcept {
+  lock_in_turn();
+  closed_.store(1);
+  if (clear(called)) return true;
+  closed_.store(0);
+  mutex_.unlock();
+  return false;
 }
 
 /// Parks the bundle of a handler that makes a long call. Unless this thread is behind the gate by
@@ -173,16 +148,20 @@ void SharedCalls::park() noexcept {
   me.by_state = true;
 }
 
-void SharedCalls::enter(Gate* called) noexcept {
+bool SharedCalls::enter(Gate* called) noexcept {
   CallingThread& me = self();
   if (me.held == this) {
     ++me.depth;
-    return;
+    return true;
   }
   park();
-  lock(called);
+  if (!lock(called)) {
+    return_inside();
+    return false;
+  }
   me.held = this;
   me.depth = 1;
+  return true;
 }
 
 bool SharedCalls::try_enter(Gate* called) noexcept {
@@ -241,15 +220,16 @@ SharedCalls::Pause SharedCalls::pause(Gate* own) noexcept {
   return pause;
 }
 
-void SharedCalls::resume(const Pause& pause, Gate* called) noexcept {
+bool SharedCalls::resume(const Pause& pause, Gate* called) noexcept {
   CallingThread& me = *calling_thread;
-  lock(called);
+  if (!lock(called)) return false;
   me.held = this;
   me.depth = pause.depth;
-  if (pause.parked == nullptr) return;
+  if (pause.parked == nullptr) return true;
   me.by_state = false;
   pause.parked->state.store(Gate::kOpen);
   me.inside.store(nullptr, kRelaxed);
+  return true;
 }
 
 bool SharedCalls::try_pass_slow(Gate& gate) noexcept {

@@ -6,13 +6,16 @@
 // lock: it closes all gates, waits until no thread is behind one, and has the NIC and all parallel
 // bundles to itself. A handler that runs behind its bundle's gate and makes such a call parks its
 // bundle first: other calls then pass it by, except calls into that bundle, which wait for the
-// handler's end. A call that waits releases the lock meanwhile.
+// handler's end and serve their thread's other bundles. A call that waits releases the lock
+// meanwhile.
 //
 // A gate that one thread alone has used for a while is reserved for that thread, which then goes in
 // and out by plain stores. The thread that closes such a gate makes up for the fence that they lack
 // (membarrier_process()), and takes the reservation away when the owner has made too few short
 // calls to make up for that barrier. tests/model/gate.pml is the protocol's model.
 
+#include <sched.h>
+#include <time.h>
 #include <cstdint>
 #include <mutex>
 #include <vector>
@@ -24,6 +27,28 @@ namespace viaduct::am {
 
 using detail::Gate;
 class SharedCalls;
+
+/// Waits between two looks at a word that another thread is to change: spins, yields, then sleeps.
+class Looks {
+ public:
+  void next() noexcept {
+    constexpr std::uint32_t kSpins = 256;
+    constexpr std::uint32_t kYields = 64;
+    ++count_;
+    if (count_ < kSpins) {
+      __builtin_ia32_pause();
+    } else if (count_ < kSpins + kYields) {
+      ::sched_yield();
+    } else {
+      const timespec a_while{0, 50'000};
+      nanosleep(&a_while, nullptr);
+    }
+  }
+  [[nodiscard]] std::uint32_t count() const noexcept { return count_; }
+
+ private:
+  std::uint32_t count_ = 0;
+};
 
 namespace detail {
 
@@ -52,8 +77,11 @@ class SharedCalls {
   explicit SharedCalls(std::uint32_t reserve_after = kWorthReserving) noexcept;
 
   /// Takes the lock for a call into the bundle of @p called (null: into none); the holder may take
-  /// it again.  Blocks while other threads are in calls.
-  void enter(Gate* called) noexcept;
+  /// it again.  Blocks while other threads are in calls.  @return false, and the lock is not taken:
+  /// a handler of that bundle waits in another thread. Its wait may be for what the caller has to
+  /// serve, so the caller serves its other bundles before it comes again. True where @p called is
+  /// null.
+  bool enter(Gate* called) noexcept;
   /// The same without waiting for other long calls.  @return false: a thread is in one, or in a
   /// handler of that bundle.
   [[nodiscard]] bool try_enter(Gate* called) noexcept;
@@ -75,8 +103,8 @@ class SharedCalls {
   /// Releases the lock, however often it was taken. @p own: the gate of a bundle that waits in its
   /// handler; null: no handler runs.  Precondition: the lock is held.
   [[nodiscard]] Pause pause(Gate* own) noexcept;
-  /// Takes the lock again for the bundle of @p called.
-  void resume(const Pause& pause, Gate* called) noexcept;
+  /// Takes the lock again for the bundle of @p called.  @return as enter().
+  bool resume(const Pause& pause, Gate* called) noexcept;
 
   /// Goes behind @p gate for a short call.  Cost: no locked instruction where the gate is reserved
   /// for the thread, else one.  @return false: the caller takes the lock instead, since its thread
@@ -126,7 +154,7 @@ class SharedCalls {
   [[nodiscard]] bool clear(const Gate* called) noexcept;
   void decide_owner(Gate& gate, const Gate* called) const noexcept;
   [[nodiscard, gnu::noinline]] bool try_pass_slow(Gate& gate) noexcept;
-  void lock(Gate* called) noexcept;
+  [[nodiscard]] bool lock(Gate* called) noexcept;
   void lock_in_turn() noexcept;
   static void park() noexcept;
   void return_inside() noexcept;

@@ -1,5 +1,6 @@
 /// Parallel bundles: threads of a rank that send, poll and wait at once.
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <ctime>
@@ -306,9 +307,60 @@ void unmap_beside_requests(Rig& rig) {
   }
 }
 
+constexpr std::size_t kWide = 4096;
+
+void on_wide_replied(am::Token& token, std::span<const std::byte>) { ++counts_of(token).replies; }
+void on_wide(am::Token& token) {
+  static const std::array<std::byte, kWide> data{};
+  (void)token.reply_medium<on_wide_replied>(data);
+}
+
+/// A handler of bundle x waits in the second thread for room that bundle y of the first thread
+/// gives. The first thread's polls and waits in x let y have its turn.
+void waits_beside_a_waiting_handler(Rig& rig) {
+  am::Bundle x(rig.context(), am::Bundle::Threads::parallel);
+  am::Bundle y(rig.context(), am::Bundle::Threads::parallel);
+  am::Endpoint ex(x);
+  am::Endpoint ey(y);
+  rig.ok(ey.map(am::Index{0}, ex.name(), am::kTagAll));
+  Counts& mine = g_counts[rig.rank()];
+  mine.replies = 0;
+  const std::uint32_t asks = std::min(8U, ey.credits());
+  for (std::uint64_t turn = 1; turn <= 3; ++turn) {
+    const std::uint64_t all = mine.replies + asks;
+    for (std::uint32_t i = 0; i < asks; ++i) {
+      while (ey.try_request<on_wide>(am::Index{0}) == Status::retry) {
+        (void)x.poll();
+        (void)y.poll();
+      }
+    }
+    const auto done = [&] { return mine.replies >= all; };
+    std::thread second([&] {
+      while (!done()) (void)x.wait(1'000'000);
+    });
+    sleep_ms(20);
+    if (turn == 1) {
+      const std::uint64_t begin = monotonic_ns();
+      while (!done() && monotonic_ns() - begin < static_cast<std::uint64_t>(kLimitNs)) {
+        (void)x.poll();
+        (void)y.poll();
+      }
+    } else if (turn == 2) {
+      CHECK_EQ(x.wait_until(done, kLimitNs), Status::ok);
+    } else {
+      CHECK_EQ(x.wait_until([] { return false; }, 1'000'000), Status::timeout);
+      ex.set_tag(am::kTagAll);  // a call that waits for the handler's end
+      CHECK_EQ(y.wait_until(done, kLimitNs), Status::ok);
+    }
+    CHECK(done());
+    second.join();
+  }
+}
+
 constexpr std::array kCases{
     Case{"parallel.unmap_under_a_wait", Needs::two, unmap_under_a_wait},
     Case{"parallel.unmap_beside_requests", Needs::two, unmap_beside_requests},
+    Case{"parallel.waits_beside_a_waiting_handler", Needs::any, waits_beside_a_waiting_handler},
     Case{"parallel.four_threads", Needs::any, four_threads},
     Case{"parallel.waiters_and_pollers", Needs::any, waiters_and_pollers},
     Case{"parallel.waiter_hears_of_gets_and_returns", Needs::any, waiter_hears_of_gets_and_returns},

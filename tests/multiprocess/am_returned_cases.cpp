@@ -79,6 +79,28 @@ void bad_handler_tried(Rig& rig) {
   CHECK_EQ(word(rig.back[0], 0), 5);
 }
 
+void on_medium_back(am::Token&, std::span<const std::byte>) {}
+void on_asked_back(am::Token& token, std::uint64_t value) {
+  const std::vector<std::byte> data(std::size_t{1} << 20);
+  const bool refused = token.reply_medium<on_medium_back>(data) == Status::bad_argument;
+  conformance::check(refused && token.can_reply(), "a reply that is too long", Where::here());
+  token.send_back(am::Undeliverable::bad_handler, {&value, 1}, sizeof value);
+}
+
+/// A handler whose reply was refused may send the request back: once, and its credit with it.
+void sent_back_after_a_refusal(Rig& rig) {
+  reset(rig);
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    rig.ok(rig.endpoint().request<on_asked_back>(rig.next(), i));
+    rig.until([&] { return rig.back.size() == i + 1; });
+    CHECK_EQ(rig.back[i].status, am::Undeliverable::bad_handler);
+    CHECK_EQ(word(rig.back[i], 0), i);
+  }
+  rig.barrier();
+  CHECK_EQ(rig.back.size(), 200U);
+  rig.expect_all_credits();
+}
+
 /// Bulk and get that do not fit, or where there is nothing to fit: found at the sender.
 void bad_places(Rig& rig) {
   reset(rig);
@@ -449,6 +471,7 @@ constexpr std::array kCases{
     Case{"returned.bad_handler", Needs::any, bad_handler},
     Case{"returned.bad_handler_tried", Needs::any, bad_handler_tried},
     Case{"returned.bad_arguments", Needs::any, bad_arguments},
+    Case{"returned.sent_back_after_a_refusal", Needs::any, sent_back_after_a_refusal},
     Case{"returned.bad_places", Needs::any, bad_places},
     Case{"returned.bad_reply_place", Needs::any, bad_reply_place},
     Case{"returned.rejected_reply", Needs::any, rejected_reply},

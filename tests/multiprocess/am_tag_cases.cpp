@@ -76,6 +76,29 @@ void wrong_tag(Rig& rig) {
 
 void on_tagged_block(am::Token&, std::span<std::byte>) { ++t_handled; }
 
+void on_tagged_get(am::Token&, std::span<std::byte>) { ++t_handled; }
+
+/// After the tag has changed, a get comes back, and data of any size stay away from the segment.
+/// Peers of another host are not kept from the segment.
+void reach_into_segment(Rig& rig, std::span<std::byte> segment) {
+  if (rig.job().hosts() > 1) return;
+  constexpr std::size_t kSmall = 64;
+  std::array<std::byte, kSmall> own{};
+  own.fill(std::byte{9});
+  segment[0] = std::byte{7};
+  rig.barrier();
+  const std::size_t before = rig.back.size();
+  rig.ok(rig.endpoint().request_bulk<on_tagged_block>(kThere, std::span(own), 0));
+  rig.ok(rig.endpoint().get<on_tagged_get>(kThere, std::span(own), 0));
+  rig.until([&] { return rig.back.size() == before + 2; });
+  CHECK_EQ(rig.back[before].status, am::Undeliverable::bad_tag);
+  CHECK_EQ(rig.back[before + 1].status, am::Undeliverable::bad_tag);
+  CHECK_EQ(static_cast<int>(own[0]), 9);
+  rig.barrier();
+  CHECK_EQ(static_cast<int>(segment[0]), 7);
+  CHECK_EQ(t_handled, 1);
+}
+
 /// A bulk message that is refused leaves the segment alone where its data were only offered, and
 /// its sender goes on.
 void refused_bulk(Rig& rig) {
@@ -96,6 +119,8 @@ void refused_bulk(Rig& rig) {
   }
   rig.barrier();
   CHECK_EQ(t_handled, 1);
+  rig.barrier();
+  reach_into_segment(rig, tagged.endpoint.segment());
   rig.ok(rig.endpoint().unmap(kThere));
   rig.barrier();
 }

@@ -40,7 +40,9 @@ class Bundle {
     /// Any thread may, and handlers run one at a time. Calls that send or take plain short messages
     /// of this host are serialised by the bundle's own lock, so that threads with a bundle each do
     /// not meet; all others by one lock of the context. Other waits of the thread that made it
-    /// serve it, too.
+    /// serve it, too. While a handler waits for room for its reply, calls of other threads into the
+    /// bundle wait for that handler and handle the replies of their thread's other bundles; a poll
+    /// handles nothing and returns.
     parallel,
   };
   /// Which messages a poll may handle: replies alone, or requests too.
@@ -160,7 +162,10 @@ class Bundle {
   [[noreturn, gnu::cold]] void stop_second_thread(const char* call) const noexcept;
   Status send_waiting(detail::Map& map, std::uint64_t client, std::span<const std::uint64_t> words,
                       std::uint32_t bytes, std::span<const std::byte> data = {}) noexcept;
-  void block(std::int64_t timeout_ns, const std::function<bool()>& done) noexcept;
+  bool block(Run run, std::uint64_t until, std::int64_t timeout_ns,
+             const std::function<bool()>& done) noexcept;
+  template <class ComeIn>
+  bool come_in_until(Run run, std::uint64_t until, ComeIn&& come_in) noexcept;
   [[nodiscard]] bool publish_withheld() noexcept;
   void wake_others() noexcept;
   template <class Done>

@@ -80,9 +80,7 @@ struct EndpointCore {
   [[nodiscard]] Context& context() const noexcept { return bundle.context(); }
   [[nodiscard]] EndpointName name() const noexcept;
   /// @return whether messages are accepted from a sender that names @p presented.
-  [[nodiscard]] bool hears(Tag presented) const noexcept {
-    return tag == kTagAll || (tag != kTagNone && tag == presented);
-  }
+  [[nodiscard]] bool hears(Tag presented) const noexcept { return detail::hears(tag, presented); }
 
   /// The table gets @p count entries, if it has fewer.  Throws Error beyond 65536.
   void grow_table(std::uint32_t count);

@@ -104,6 +104,11 @@ struct Data {
 }
 }  // namespace wire_format
 
+/// Whether an endpoint of tag @p own accepts messages from a sender that names @p presented.
+[[nodiscard]] constexpr bool hears(Tag own, Tag presented) noexcept {
+  return own == kTagAll || (own != kTagNone && own == presented);
+}
+
 /// The part of an endpoint that its peers read; it lies in the window of the endpoint's rank.
 struct alignas(64) EndpointPage {
   AtomicWord<std::uint64_t> segment_address;
@@ -111,6 +116,7 @@ struct alignas(64) EndpointPage {
   AtomicWord<std::uint32_t> segment_handle;
   std::uint32_t protection_tag;
   AtomicWord<std::uint64_t> check_word;  // in a MapBlock: see check_word_of()
+  AtomicWord<std::uint64_t> tag;         // the endpoint's, for peers of its host
 };
 
 /// The check word of the three words of @p page. The CPU may read a page while a device is still
