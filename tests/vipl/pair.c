@@ -4,6 +4,7 @@
 #define _POSIX_C_SOURCE 200112L
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 #include "tests/vipl/rig.h"
 
 static Rig rig;
@@ -232,6 +233,39 @@ static void ask_twice(void) {
   connect_client_server();
 }
 
+/* The server rejects so many requests and accepts the next one. A client whose request has
+   succeeded need call nothing more for the server's accept to return; a file says that it has. */
+static void connect_after_rejections(int rejections) {
+  VIP_VI_ATTRIBUTES remote;
+  char accepted[64];
+  FILE* file;
+  int i;
+  const struct timespec moment = {0, 1000000L};
+  (void)sprintf(accepted, "vipl_pair_accepted.%ld", (long)getppid());
+  for (i = 0; i <= rejections; ++i) {
+    if (is_server) {
+      AddressRoom client;
+      VIP_CONN_HANDLE connection = NULL;
+      memset(&client, 0, sizeof client);
+      WANT(VIP_SUCCESS,
+           VipConnectWait(rig.nic, &mine.address, LIMIT_MS, &client.address, &remote, &connection));
+      WANT(VIP_SUCCESS,
+           i == rejections ? VipConnectAccept(connection, vi) : VipConnectReject(connection));
+    } else {
+      WANT(i == rejections ? VIP_SUCCESS : VIP_REJECT,
+           VipConnectRequest(vi, &mine.address, &theirs.address, LIMIT_MS, &remote));
+    }
+  }
+  if (is_server) {
+    file = fopen(accepted, "w");
+    CHECK(file != NULL);
+    if (file != NULL) (void)fclose(file);
+    return;
+  }
+  for (i = 0; access(accepted, F_OK) != 0 && i < 20000; ++i) (void)nanosleep(&moment, NULL);
+  CHECK(remove(accepted) == 0);
+}
+
 int main(void) {
   int round, i;
   setbuf(stdout, NULL);
@@ -255,6 +289,12 @@ int main(void) {
   connect_peers();
   write_where_none_may();
   WANT(VIP_SUCCESS, VipDestroyVi(vi));
+  for (round = 0; round < 50 && failures == 0; ++round) {
+    vi = make_vi(&rig, VIP_SERVICE_RELIABLE_DELIVERY, NULL, NULL);
+    connect_after_rejections(round % 3);
+    WANT(VIP_SUCCESS, VipDisconnect(vi));
+    WANT(VIP_SUCCESS, VipDestroyVi(vi));
+  }
   WANT(VIP_SUCCESS, VipCloseNic(rig.nic));
   printf("%s: %d failures\n", is_server ? "server" : "client", failures);
   return failures == 0 ? 0 : 1;

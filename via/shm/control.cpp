@@ -75,9 +75,7 @@ void Nic::close() noexcept {
 
 void Nic::post(Rank to, const ControlMessage& message) {
   if (is_remote(to)) return post_remote(to, message);
-  const bool queued = std::any_of(outbox_.begin(), outbox_.end(),
-                                  [to](const auto& entry) { return entry.first == to; });
-  if (queued || !deliver(to, message)) keep(outbox_, std::pair(to, message));
+  if (owes(to) || !deliver(to, message)) keep(outbox_, std::pair(to, message));
 }
 
 bool Nic::control_waiting() const noexcept { return page_->control_waiting.load() != 0; }

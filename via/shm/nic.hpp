@@ -2,6 +2,7 @@
 /// @file
 /// Provider shm's NIC: regions, connections, and the work between polls.
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -245,6 +246,12 @@ class Nic : public via::Nic, private Connections::Provider {
   void release_retired() noexcept;
   [[nodiscard]] bool busy() const noexcept {
     return !outbox_.empty() || !waiting_vis_.empty() || remote_busy() || !remote_rings();
+  }
+  /// Whether a message to @p to waits until that rank has taken the one before. A VI that connects
+  /// is not done before: the peer may wait for that message, and the caller need not come back.
+  [[nodiscard]] bool owes(Rank to) const noexcept {
+    return std::any_of(outbox_.begin(), outbox_.end(),
+                       [to](const auto& entry) { return entry.first == to; });
   }
   [[nodiscard]] bool control_waiting() const noexcept;
   /// Whether no control message waits, and no rank has been lost since the last look.

@@ -177,11 +177,15 @@ void Vi::flush(bool after_bad_receive) noexcept {
 
 Status Vi::connect_peer_done() noexcept {
   nic_.progress();
+  if (state_ == ViState::connected && nic_.owes(peer_)) return Status::retry;
   return attempt_status(state_, outcome_.answer, nic_.job_.is_lost(peer_));
 }
 
 ConnectResult Vi::connect_peer_wait(std::int64_t timeout_ns) {
-  if (!nic_.progress_until([this] { return state_ != ViState::connecting; }, timeout_ns)) {
+  const auto is_done = [this] {
+    return state_ != ViState::connecting && (state_ != ViState::connected || !nic_.owes(peer_));
+  };
+  if (!nic_.progress_until(is_done, timeout_ns)) {
     disconnect();
     return ConnectResult::timed_out;
   }

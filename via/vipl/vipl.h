@@ -382,6 +382,8 @@ VIP_RETURN VipConnectWait(IN VIP_NIC_HANDLE NicHandle, IN VIP_NET_ADDRESS* Local
 
 /** Connects the idle VI to the requester. Any failure but VIP_TIMEOUT and VIP_NOT_REACHABLE leaves
  * the request open, for another VI or VipConnectReject; success and these two use the handle up.
+ * Where the requester's time-out ends in this moment, the accept may succeed and the request not;
+ * the VI is then told of the disconnection.
  *  Blocks      until both sides are connected, 10 s at most.
  *  @return VIP_SUCCESS, VIP_INVALID_PARAMETER, VIP_INVALID_STATE (the VI is not idle),
  *          VIP_INVALID_RELIABILITY_LEVEL, VIP_INVALID_MTU, VIP_INVALID_QOS (differ from the
