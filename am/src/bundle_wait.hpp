@@ -150,6 +150,11 @@ class Bundle::Guard {
 /// Sleepers look for nonsense so often: no doorbell tells of it.
 inline constexpr std::int64_t kLookNs = 1'000'000'000;
 
+/// A @p limit that is negative is none.
+inline void shorten(std::int64_t& limit, std::int64_t most) noexcept {
+  if (limit < 0 || limit > most) limit = most;
+}
+
 /// Polls, then spins, yields, blocks, until done() or the time is over. With @p handled the wait
 /// also ends when that count (the messages handled) is no longer zero. Serves the thread's other
 /// clients when the engine's word says that something has come for one, each 8th time, behind a
@@ -169,7 +174,7 @@ Status Bundle::wait_loop(Activity activity, const char* operation, std::uint32_t
   via::channel::Engine& engine = served_->engine();
   Status status = Status::ok;
   const std::uint64_t until = end_of_wait(timeout_ns);
-  for (std::uint32_t looks = 1;; ++looks) {
+  for (std::uint32_t looks = 1; status == Status::ok; ++looks) {
     std::uint32_t n = dispatcher_.poll(run == Run::all);
     if (handled != nullptr && (*handled += n) != 0) break;
     if (ask()) break;
@@ -184,7 +189,7 @@ Status Bundle::wait_loop(Activity activity, const char* operation, std::uint32_t
       if (n == 0) pause.before_kernel();
       stage = backoff.next();
       pause.after_kernel();
-      if (!pause.is_in_time()) return finished ? Status::ok : Status::timeout;
+      if (!pause.is_in_time()) status = Status::timeout;
     }
     if (stage == Backoff::Stage::spun && looks % 64 != 0) continue;
     const std::uint64_t now = monotonic_ns();
@@ -198,13 +203,12 @@ Status Bundle::wait_loop(Activity activity, const char* operation, std::uint32_t
       shown.before_sleep();
       std::int64_t limit = timeout_ns < 0 ? -1 : timeout_ns - waited;
       const std::int64_t report = job.settings().hang_report_ns;  // to come back to it
-      if (report != 0 && (limit < 0 || limit > report)) limit = report;
-      const std::int64_t most = reply_wait == nullptr ? kLookNs : reply_wait->most_ns();
-      if (limit < 0 || limit > most) limit = most;
-      if (!block(run, until, limit, ask)) return finished ? Status::ok : Status::timeout;
+      if (report != 0) shorten(limit, report);
+      shorten(limit, reply_wait == nullptr ? kLookNs : reply_wait->most_ns());
+      if (!block(run, until, limit, ask)) status = Status::timeout;
     }
   }
-  return status;
+  return finished ? Status::ok : status;
 }
 
 }  // namespace viaduct::am

@@ -271,8 +271,8 @@ class Endpoint : public EndpointRequests {
   /// When the call returns, messages are no longer accepted from senders that mapped this endpoint
   /// under another tag: those under way, and later ones, come back to the sender with bad_tag.
   /// Order: nothing that the caller does afterwards is seen by such a sender's messages. Data of a
-  /// bulk request that is under way may still arrive in the segment. Senders of other hosts go on
-  /// to read and write the segment: a get is answered, and a bulk request leaves its data there.
+  /// bulk request that is under way may still arrive in the segment. Senders with RDMA (of other
+  /// hosts) still reach the segment: a get is answered, and a bulk request leaves its data there.
   void set_tag(Tag tag) noexcept;
   /// Puts @p handler at @p id of this endpoint's own table. With @p takes, other messages to it
   /// come back to their senders with bad_arguments; without, it is given every message.
