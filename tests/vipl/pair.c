@@ -42,16 +42,20 @@ static void find_addresses(void) {
   WANT(VIP_SUCCESS, VipNSShutdown(rig.nic));
 }
 
+static VIP_CONN_HANDLE wait_for_client(VIP_VI_ATTRIBUTES* remote) {
+  AddressRoom client;
+  VIP_CONN_HANDLE connection = NULL;
+  memset(&client, 0, sizeof client);
+  WANT(VIP_SUCCESS,
+       VipConnectWait(rig.nic, &mine.address, LIMIT_MS, &client.address, remote, &connection));
+  CHECK(memcmp(client.room, theirs.room, 4 + 6 + 4) == 0);
+  return connection;
+}
+
 static void connect_client_server(void) {
   VIP_VI_ATTRIBUTES remote;
   if (is_server) {
-    AddressRoom client;
-    VIP_CONN_HANDLE connection = NULL;
-    memset(&client, 0, sizeof client);
-    WANT(VIP_SUCCESS,
-         VipConnectWait(rig.nic, &mine.address, LIMIT_MS, &client.address, &remote, &connection));
-    CHECK(memcmp(client.room, theirs.room, 4 + 6 + 4) == 0);
-    WANT(VIP_SUCCESS, VipConnectAccept(connection, vi));
+    WANT(VIP_SUCCESS, VipConnectAccept(wait_for_client(&remote), vi));
   } else {
     WANT(VIP_SUCCESS, VipConnectRequest(vi, &mine.address, &theirs.address, LIMIT_MS, &remote));
   }
@@ -244,13 +248,8 @@ static void connect_after_rejections(int rejections) {
   (void)sprintf(accepted, "vipl_pair_accepted.%ld", (long)getppid());
   for (i = 0; i <= rejections; ++i) {
     if (is_server) {
-      AddressRoom client;
-      VIP_CONN_HANDLE connection = NULL;
-      memset(&client, 0, sizeof client);
-      WANT(VIP_SUCCESS,
-           VipConnectWait(rig.nic, &mine.address, LIMIT_MS, &client.address, &remote, &connection));
-      WANT(VIP_SUCCESS,
-           i == rejections ? VipConnectAccept(connection, vi) : VipConnectReject(connection));
+      const VIP_CONN_HANDLE client = wait_for_client(&remote);
+      WANT(VIP_SUCCESS, i == rejections ? VipConnectAccept(client, vi) : VipConnectReject(client));
     } else {
       WANT(i == rejections ? VIP_SUCCESS : VIP_REJECT,
            VipConnectRequest(vi, &mine.address, &theirs.address, LIMIT_MS, &remote));
