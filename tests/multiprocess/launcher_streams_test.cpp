@@ -102,9 +102,11 @@ TEST(ClosedStreams, AreOpenInRanks) {
 // --- labels --------------------------------------------------------------------------------------
 
 TEST(Labels, LongLinesLeaveTheOthersWhole) {
+  // dd writes 64 KiB at once: with the end of the long line comes the start of others, which bring
+  // the unfinished part to more than 1 MiB.
   const std::string rank =
-      "yes short | head -n 2000; head -c 1040000 /dev/zero | tr '\\0' x; echo; "
-      "seq -f 'line %.0f of the output' 20000";
+      "{ yes short | head -n 2000; head -c 1040000 /dev/zero | tr '\\0' x; echo; "
+      "seq -f 'line %.0f of the output' 20000; } | dd bs=64k iflag=fullblock status=none";
   const Result result =
       Program({driver::viaduct_run(), "-n", "1", "--label", "/bin/sh", "-c", rank}).finish();
   EXPECT_EQ(result.code, 0) << result.err;
