@@ -19,6 +19,8 @@ constexpr std::byte kClear{0xEE};
 }
 [[nodiscard]] std::size_t equal_to(const std::byte* from, std::size_t bytes,
                                    std::byte value) noexcept {
+  // Most bytes are: memcmp finds that sooner than a loop, above all under a sanitizer.
+  if (bytes == 0 || (*from == value && std::memcmp(from, from + 1, bytes - 1) == 0)) return bytes;
   return static_cast<std::size_t>(
       std::find_if(from, from + bytes, [&](std::byte b) { return b != value; }) - from);
 }

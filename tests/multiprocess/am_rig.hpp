@@ -133,14 +133,9 @@ class Rig {
 /// Ends the whole program with a sentence: no rank is left waiting.
 [[noreturn]] void give_up(const std::string& what, Where where);
 
-/// Bytes that depend on @p seed and place.
-[[nodiscard]] constexpr std::uint8_t pattern(std::uint64_t seed, std::size_t at) noexcept {
-  std::uint64_t x = (seed + 1) * 0x9E3779B97F4A7C15ULL + at * 0xD1B54A32D192ED03ULL;
-  x ^= x >> 29;
-  return static_cast<std::uint8_t>((x * 0xBF58476D1CE4E5B9ULL) >> 56);
-}
+/// Writes bytes that depend on @p seed and place.
 void fill(std::span<std::byte> bytes, std::uint64_t seed) noexcept;
-/// Place of the first byte that is not pattern(), or the size.
+/// Place of the first byte that is not as fill() writes it, or the size.
 [[nodiscard]] std::size_t first_wrong(std::span<const std::byte> bytes,
                                       std::uint64_t seed) noexcept;
 

@@ -21,7 +21,7 @@ void CompletionRing::resize(std::size_t capacity) {
                     " entries: the queues attached to it may hold " + std::to_string(promised_) +
                     " descriptors; destroy a VI first");
   const std::size_t size = std::bit_ceil(capacity);
-  auto ring = std::make_unique<Completion[]>(size);
+  auto ring = std::make_unique_for_overwrite<Entry[]>(size);
   std::size_t n = 0;
   for (; ring_head_ != ring_tail_; ++ring_head_) ring[n++] = ring_[ring_head_ & ring_mask_];
   ring_ = std::move(ring);

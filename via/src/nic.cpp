@@ -15,6 +15,14 @@
 #include "viaduct/runtime/error.hpp"
 
 namespace viaduct::via {
+namespace {
+
+/// Whether @p name is verbs:DEVICE.
+bool names_a_device(std::string_view name) noexcept {
+  return name.starts_with("verbs:") && !name.ends_with(':');
+}
+
+}  // namespace
 
 MemoryRegion::~MemoryRegion() {
   if (nic_ != nullptr) nic_->deregister(handle_);
@@ -33,8 +41,7 @@ std::unique_ptr<Nic> open_nic(Job& job, std::string_view name) {
     return std::make_unique<shm::Nic>(job);
   }
   if (name == "verbs") return verbs::open(job);
-  if (constexpr std::string_view kVerbs = "verbs:"; name.starts_with(kVerbs))
-    return verbs::open(job, name.substr(kVerbs.size()));
+  if (names_a_device(name)) return verbs::open(job, name.substr(name.find(':') + 1));
   if (fault::is_fault(name)) return fault::open(job, name);
   throw Error(errors::no_such_provider, std::errc::no_such_device,
               "cannot open a NIC: " + config::provider_problem(std::string(name)) +
@@ -60,7 +67,7 @@ std::string provider_problem(const std::string& name) {
     }
   }
   const auto all = providers();
-  const std::string first = name.starts_with("verbs:") ? "verbs" : name;
+  const std::string first = via::names_a_device(name) ? "verbs" : name;
   if (std::find(all.begin(), all.end(), first) != all.end()) return {};
   std::string known;
   for (const std::string_view provider : all)

@@ -29,7 +29,7 @@ Wish wished_provider() {
   if (name.empty()) return {};
   if (name == "shm") return {true, false, {}};
   if (name == kVerbs) return {false, true, {}};
-  if (name.starts_with(kVerbs) && name[kVerbs.size()] == ':')
+  if (name.size() > kVerbs.size() + 1 && name.starts_with("verbs:"))
     return {false, true, name.substr(kVerbs.size() + 1)};
   throw Error(
       errors::no_such_provider, std::errc::no_such_device,

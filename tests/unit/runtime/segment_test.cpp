@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <cstring>
@@ -30,8 +29,9 @@ std::size_t resident(const Segment& segment) {
   return static_cast<std::size_t>(status.st_blocks) * 512;
 }
 
-bool is_zero(const std::byte* at, std::size_t bytes) {
-  return std::all_of(at, at + bytes, [](std::byte b) { return b == std::byte{0}; });
+/// memcmp is fast under a sanitizer, too.
+bool all_are(std::byte value, const std::byte* at, std::size_t bytes) {
+  return *at == value && std::memcmp(at, at + 1, bytes - 1) == 0;
 }
 
 std::string message_of(Segment& segment, std::size_t bytes, std::size_t alignment = 64) {
@@ -137,7 +137,8 @@ TEST(Segment, RandomUseKeepsBlocksApartAndZeroed) {
       if (live.size() < 5 || (random() % 2 == 0 && live.size() < 60)) {
         const std::size_t bytes = 1 + random() % (random() % 4 == 0 ? 300'000 : 3'000);
         const std::size_t offset = segment.allocate(bytes, std::size_t{1} << (random() % 14));
-        ASSERT_TRUE(is_zero(segment.base() + offset, bytes)) << "seed " << seed << " step " << step;
+        ASSERT_TRUE(all_are(std::byte{0}, segment.base() + offset, bytes))
+            << "seed " << seed << " step " << step;
         const auto mark = static_cast<std::byte>(1 + random() % 255);
         std::memset(segment.base() + offset, static_cast<int>(mark), bytes);
         live.emplace(offset, Live{bytes, mark});
@@ -146,9 +147,7 @@ TEST(Segment, RandomUseKeepsBlocksApartAndZeroed) {
         const auto victim = std::next(live.begin(), static_cast<long>(random() % live.size()));
         const std::byte* const at = segment.base() + victim->first;
         const std::byte mark = victim->second.mark;
-        ASSERT_TRUE(
-            std::all_of(at, at + victim->second.bytes, [&](std::byte b) { return b == mark; }))
-            << "seed " << seed << " step " << step;
+        ASSERT_TRUE(all_are(mark, at, victim->second.bytes)) << "seed " << seed << " step " << step;
         segment.release(victim->first);
         sum -= victim->second.bytes;
         live.erase(victim);

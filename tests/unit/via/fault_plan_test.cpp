@@ -85,7 +85,8 @@ TEST(FaultPlan, SaysWhatIsWrong) {
 TEST(FaultPlan, IsAProvider) {
   for (const char* name : {"shm", "fault(shm)", "fault(fault(shm,L=1),G=2)", "fault(verbs:mlx5_0)"})
     EXPECT_EQ(config::provider_problem(name), "") << name;
-  for (const char* name : {"", "fault", "fault(myrinet)", "fault(fault(myrinet))", "shm:1"})
+  for (const char* name :
+       {"", "fault", "fault(myrinet)", "fault(fault(myrinet))", "shm:1", "verbs:", "fault(verbs:)"})
     EXPECT_NE(config::provider_problem(name), "") << name;
 }
 

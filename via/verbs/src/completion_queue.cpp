@@ -95,7 +95,8 @@ void CompletionQueue::look() noexcept {
 }
 
 Status CompletionQueue::pop(Completion& out) noexcept {
-  out = ring_[ring_head_++ & ring_mask_];
+  const Entry& entry = ring_[ring_head_++ & ring_mask_];
+  out = {entry.vi, entry.descriptor, entry.queue};
   auto& vi = static_cast<Vi&>(*out.vi);
   if (out.queue == Queue::send)
     --vi.send_outstanding_;

@@ -15,7 +15,8 @@ namespace viaduct::via {
 class CompletionRing : public CompletionQueue {
  public:
   /// Keeps the completions that are in the ring.  Throws Error for 0, for more than the NIC's
-  /// limit, and for less than the work queues attached to it may need.  Cost: one allocation.
+  /// limit, and for less than the work queues attached to it may need.  Cost: one allocation, of
+  /// which nothing is written: entries that no completion has reached take no memory.
   void resize(std::size_t capacity) final;
   /// @return the number of completions that the ring can hold.
   [[nodiscard]] std::size_t capacity() const noexcept final { return capacity_; }
@@ -23,6 +24,13 @@ class CompletionRing : public CompletionQueue {
   [[nodiscard]] bool ring_empty() const noexcept { return ring_head_ == ring_tail_; }
 
  protected:
+  /// A completion without initial values, so that a new ring is not written.
+  struct Entry {
+    Vi* vi;
+    Descriptor* descriptor;
+    Queue queue;
+  };
+
   /// @p most: the largest capacity that resize() allows.
   explicit CompletionRing(std::size_t most) noexcept : most_(most) {}
 
@@ -32,14 +40,14 @@ class CompletionRing : public CompletionQueue {
   void forget(const Vi& vi, std::size_t depth) noexcept;
   /// A thread of the NIC's may look at the ring's end meanwhile.
   void push(const Completion& completion) noexcept {
-    ring_[ring_tail_ & ring_mask_] = completion;
+    ring_[ring_tail_ & ring_mask_] = {completion.vi, completion.descriptor, completion.queue};
     store_word(ring_tail_, ring_tail_ + 1, kRelease);
   }
 
   std::size_t ring_head_ = 0;
   std::size_t ring_tail_ = 0;
   std::size_t ring_mask_ = 0;
-  Owned<Completion[]> ring_;
+  Owned<Entry[]> ring_;
 
  private:
   std::size_t capacity_ = 0;

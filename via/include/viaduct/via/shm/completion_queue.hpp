@@ -137,7 +137,7 @@ class CompletionQueue final : public CompletionRing, public PollSet {
   void pop(Completion& out) noexcept {
     // Field by field: a vector load would read a completion that was pushed a moment ago only when
     // all stores before it are done.
-    Completion& c = ring_[ring_head_++ & ring_mask_];
+    Entry& c = ring_[ring_head_++ & ring_mask_];
     out.vi = load_word(c.vi, kRelaxed);
     out.descriptor = load_word(c.descriptor, kRelaxed);
     out.queue = c.queue;
