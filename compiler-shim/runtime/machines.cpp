@@ -189,7 +189,12 @@ VIADUCT_MESSAGE("CM-5", CMMD_msg_pending)
 VIADUCT_COLLECTIVE("CM-5", CMMD_bc_to_nodes)
 VIADUCT_COLLECTIVE("CM-5", CMMD_bc_from_host)
 VIADUCT_COLLECTIVE("CM-5", CMMD_receive_bc_from_node)
+VIADUCT_COLLECTIVE("CM-5", CMMD_reduce_v)
 VIADUCT_COLLECTIVE("CM-5", CMMD_scan_int)
+VIADUCT_COLLECTIVE("CM-5", CMMD_scan_uint)
+VIADUCT_COLLECTIVE("CM-5", CMMD_scan_float)
+VIADUCT_COLLECTIVE("CM-5", CMMD_scan_double)
+VIADUCT_COLLECTIVE("CM-5", CMMD_scan_v)
 
 VIADUCT_ABSENT("CM-5", "atomic(f, pointer, ...), bulk_store, or the library of Active Messages",
                CMAM)

@@ -83,6 +83,12 @@ check fence 0 'VSC_SEQUENTIAL' "$splitcc" -fsplitc-sc --emit-c parts/other.sc
 echo "int f(int *global g) { return *g; }" >alone.sc
 check stdin 0 '^$' "$splitcc" -x splitc -c - -o stdin.o <alone.sc
 check language 0 '^$' "$splitcc" -x splitc -c parts/plain.c -o plain.o
+# -x names the language also of C and C++, whatever the file is called.
+cp parts/plain.c parts/plain.text && cp parts/more.C parts/more.text
+check language 0 '^$' "$splitcc" -DVALUE=7 main.sc parts/other.sc -x c parts/plain.text -x c++ parts/more.text -o told
+check language 0 '^second 1111$' "$run" -n 3 ./told
+check language 0 '^$' "$splitcc" -x c++ - -c -o told.o <parts/more.C
+there told.o
 check help 0 'usage: splitcc' "$splitcc" --help
 check version 0 '^splitcc .*[0-9]' "$splitcc" --version
 
@@ -92,6 +98,18 @@ check missing 1 'absent.sc: no such file' "$splitcc" -c absent.sc
 check unknown 2 'no option of splitcc' "$splitcc" --frobnicate main.sc
 check two_outputs 2 'several files' "$splitcc" -c main.sc parts/other.sc -o both.o
 check value 2 'needs a value' "$splitcc" main.sc -o
+# What is read is not written over.
+cp main.sc kept_main.sc
+for stage in -c -S -E --emit-c -DVALUE=7; do
+  check over 2 'kept_main.sc would be written over ./kept_main.sc' "$splitcc" $stage ./kept_main.sc -o kept_main.sc
+done
+check over 2 'would be written over parts/plain.c' "$splitcc" main.sc parts/plain.c -o parts/../parts/plain.c
+: >one.o
+check over 2 'one.o would be written over one.o' "$splitcc" -x splitc -c one.o
+cmp main.sc kept_main.sc || failed=$((failed + 1))
+check folder 1 'TMPDIR is /nowhere, which is no folder: set it' env TMPDIR=/nowhere "$splitcc" -c parts/other.sc
+check folder 0 '^$' env TMPDIR= "$splitcc" -c parts/other.sc -o folder.o
+check standard 2 '-std=gnu33: the standards are gnu89' "$splitcc" -std=gnu33 -c parts/other.sc
 check unwritable 1 'cannot write' "$splitcc" --emit-c parts/other.sc -o /nowhere/other.c
 
 # Wrong programs: one message, at the right line, in the words of the source.
@@ -144,6 +162,30 @@ END
 # A caret stands under names, not under the first of any two types that gcc speaks of.
 printf 'int f(char *p) {\n    int x, y = p;\n    return g(x);\n}\n' >kept.sc
 check kept 0 "^kept.sc:2: warning: .*'int' from 'char" "$splitcc" -c kept.sc
+
+# Functions of the program's own, with the names and types of the C library's.
+cat >library.sc <<'END'
+#include <stdio.h>
+#include <math.h>
+#include <string.h>
+#include <split-c/control.h>
+double round(double d) { return d + 100; }
+abs(x) { return x + 1000; }
+int isdigit(int c) { return 77; }
+int strcmp(const char *a, const char *b) { return 5; }
+double pow(double a, double b) { return a + b; }
+int puts(const char *s) { return printf("own %s\n", s); }
+splitc_main()
+{
+    on_one printf("%g %d %d %d %g\n", round(1.0), abs(-3), isdigit('x'), strcmp("a", "a"), pow(2.0, 3.0));
+    on_one printf("hello\n");
+}
+END
+for level in -O0 -O2; do
+  check library 0 '^$' "$splitcc" -w $level library.sc -o library
+  check library 0 '^101 997 77 5 5$' "$run" -n 2 ./library
+  check library 0 '^hello$' "$run" -n 2 ./library
+done
 
 # Processes that allocate differently.
 cat >collective.sc <<'END'

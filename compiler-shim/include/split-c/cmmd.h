@@ -13,13 +13,20 @@ struct _IO_FILE;
 
 enum { CMMD_independent, CMMD_local, CMMD_sync_bc, CMMD_sync_seq };
 
+typedef int CMMD_combiner_t;
 enum {
   CMMD_combiner_add,
   CMMD_combiner_uadd = CMMD_combiner_add,
+  CMMD_combiner_fadd = CMMD_combiner_add,
+  CMMD_combiner_dadd = CMMD_combiner_add,
   CMMD_combiner_max,
   CMMD_combiner_umax = CMMD_combiner_max,
+  CMMD_combiner_fmax = CMMD_combiner_max,
+  CMMD_combiner_dmax = CMMD_combiner_max,
   CMMD_combiner_min,
   CMMD_combiner_umin = CMMD_combiner_min,
+  CMMD_combiner_fmin = CMMD_combiner_min,
+  CMMD_combiner_dmin = CMMD_combiner_min,
   CMMD_combiner_ior,
   CMMD_combiner_and,
   CMMD_combiner_xor
@@ -53,7 +60,8 @@ double CMMD_node_timer_busy(int timer);
 /* These end the job with a sentence. */
 int CMMD_send(), CMMD_receive(), CMMD_send_block(), CMMD_receive_block(), CMMD_send_noblock(),
     CMMD_send_async(), CMMD_receive_async(), CMMD_swap(), CMMD_send_and_receive(),
-    CMMD_bc_to_nodes(), CMMD_bc_from_host(), CMMD_receive_bc_from_node(), CMMD_scan_int(),
+    CMMD_bc_to_nodes(), CMMD_bc_from_host(), CMMD_receive_bc_from_node(), CMMD_reduce_v(),
+    CMMD_scan_int(), CMMD_scan_uint(), CMMD_scan_float(), CMMD_scan_double(), CMMD_scan_v(),
     CMMD_msg_pending(), CMAM(), CMAM_4(), CMAM_reply_4(), CMAM_request_4(), CMAM_indirect_4(),
     CMAM_xfer(), CMAM_xfer_N(), CMAM_wait();
 #endif

@@ -250,6 +250,7 @@ struct Unit {
       pointer_calls;                           // undeclared, and where they are called
   std::set<std::string_view> pointer_results;  // names that this file never declares
   std::vector<std::string_view> own_names;     // the program's, also in today's C library
+  std::set<std::string_view> defined;          // functions with a body outside system headers
   std::vector<Symbol*> inline_copies;  // `extern inline` after a declaration: under another name
   std::unordered_map<int, std::vector<StaticWord>> static_words;  // by the declaration's semicolon
   Symbol* splitc_main = nullptr;

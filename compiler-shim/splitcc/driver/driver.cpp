@@ -20,7 +20,6 @@
 #include "compiler-shim/splitcc/driver/gcc_messages.hpp"
 #include "compiler-shim/splitcc/driver/own_symbols.hpp"
 #include "compiler-shim/splitcc/driver/recognize.hpp"
-#include "compiler-shim/splitcc/driver/translate.hpp"
 #include "compiler-shim/splitcc/driver/undefined.hpp"
 #include "compiler-shim/splitcc/lex/prelex.hpp"
 
@@ -160,6 +159,26 @@ std::string Driver::output_of(const Input& input, const char* ending) const {
   return fs::path(input.name).stem().string() + ending;
 }
 
+// Nothing of the user's is overwritten: an output is none of the files that the command reads.
+void Driver::refuse_output_over_input() const {
+  std::vector<std::string> outputs;
+  if (!options_.output.empty())
+    outputs.push_back(options_.output);
+  else if (options_.stage == Stage::link)
+    outputs.emplace_back("a.out");
+  else if (options_.stage == Stage::object || options_.stage == Stage::assembly)
+    for (const Input& input : options_.inputs)
+      if (input.language != Language::object)
+        outputs.push_back(output_of(input, options_.stage == Stage::object ? ".o" : ".s"));
+  std::error_code none;  // what is not there is not overwritten
+  for (const std::string& output : outputs)
+    for (const Input& input : options_.inputs)
+      if (fs::is_regular_file(output, none) && fs::equivalent(output, input.name, none))
+        throw UsageError{fmt::format(
+            "{} would be written over {}, which is to be read: give another name with -o", output,
+            input.name)};
+}
+
 int Driver::run() {
   if (options_.inputs.empty()) {
     if (options_.verbose) {
@@ -175,6 +194,7 @@ int Driver::run() {
     throw UsageError{
         "-o with -c, -S, -E or --emit-c and several files: they would all be written "
         "to the same place"};
+  refuse_output_over_input();
   int code = 0;
   for (Input& input : options_.inputs) {
     std::error_code ignored;
@@ -244,6 +264,7 @@ int Driver::other(const Input& input, const std::string& output) {
   command.push_back(options_.stage == Stage::preprocess ? "-E"
                     : options_.stage == Stage::assembly ? "-S"
                                                         : "-c");
+  if (input.is_told) append(command, {"-x", cxx ? "c++" : "c"});
   command.push_back(input.name);
   if (options_.stage != Stage::preprocess || !options_.output.empty()) {
     command.push_back("-o");
@@ -396,16 +417,18 @@ int Driver::split_c(const Input& input, const std::string& output) {
   count_left_out(diagnostics);
   if (!translation.ok) return 1;
   if (options_.stage == Stage::translate) return finish(translation.c);
-  return compile_c(input, translation.c + translation.uses, output);
+  return compile_c(input, translation, output);
 }
 
-int Driver::compile_c(const Input& input, const std::string& c, const std::string& output) {
+int Driver::compile_c(const Input& input, const Translation& translation,
+                      const std::string& output) {
   const std::string file = folder_.file(fs::path(input.name).stem().string() + ".c");
-  write_file(file, c);
+  write_file(file, translation.c + translation.uses);
   std::vector<std::string> command = {installation_.c_compiler, "-std=" + options_.standard};
   append(command, kOldC);
   append(command, zero_options());
   command.emplace_back("-fgnu89-inline");  // also with -std=gnu99
+  append(command, own_function_options(translation.defined));
   append(command, checked_options());
   append(command, options_.compile);
   command.push_back("-fno-diagnostics-show-caret");

@@ -9,6 +9,7 @@
 #include "compiler-shim/splitcc/driver/installation.hpp"
 #include "compiler-shim/splitcc/driver/options.hpp"
 #include "compiler-shim/splitcc/driver/process.hpp"
+#include "compiler-shim/splitcc/driver/translate.hpp"
 
 namespace viaduct::splitcc {
 
@@ -24,7 +25,7 @@ class Driver {
   int other(const Input& input, const std::string& output);
   int preprocess(const Input& input, std::string& text);
   bool join_headers(const Input& input, const std::string& messages, const std::string& beside);
-  int compile_c(const Input& input, const std::string& c, const std::string& output);
+  int compile_c(const Input& input, const Translation& translation, const std::string& output);
   void rename_own_symbols();
   int link();
   int execute_c(const std::vector<std::string>& command);
@@ -36,6 +37,7 @@ class Driver {
   void say_gcc(const std::string& text);
   void count_left_out(const Diagnostics& diagnostics);
   void show(const std::vector<std::string>& command) const;
+  void refuse_output_over_input() const;
   [[nodiscard]] std::string output_of(const Input& input, const char* ending) const;
   [[nodiscard]] std::vector<std::string> dependency_options(const Input& input) const;
   void name_originals(const std::vector<std::string>& command, std::string& text) const;

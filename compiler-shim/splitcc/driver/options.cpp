@@ -171,6 +171,24 @@ class Reader {
     return false;
   }
 
+  // Split-C is C89 with GNU's extensions; a program may ask for a later standard's keywords.
+  static const char* standard_below_split_c(std::string_view name) {
+    struct Standard {
+      const char* below;
+      std::string_view names;
+    };
+    static constexpr std::array kStandards = {
+        Standard{"gnu89", " c89 c90 gnu89 gnu90 iso9899:1990 iso9899:199409 "},
+        Standard{"gnu99", " c99 c9x gnu99 gnu9x iso9899:1999 "},
+        Standard{"gnu11", " c11 c1x gnu11 gnu1x iso9899:2011 c17 c18 gnu17 gnu18 "}};
+    for (const Standard& each : kStandards)
+      if (each.names.find(fmt::format(" {} ", name)) != std::string_view::npos) return each.below;
+    throw UsageError{fmt::format(
+        "-std={}: the standards are gnu89, gnu99 and gnu11 (also as c89, c99 and c11) for Split-C "
+        "and C, and those that g++ knows for C++, such as gnu++20",
+        name)};
+  }
+
   void language(const std::string& name) {
     forced_ = name != "none";
     if (name == "splitc" || name == "split-c")
@@ -191,10 +209,7 @@ class Reader {
         return true;
       }
       o_.c_standard = arg;
-      // Split-C is C89 with GNU's extensions; a program may ask for a later standard's keywords.
-      o_.standard = name == "c99" || name == "gnu99" || name == "gnu9x" ? "gnu99"
-                    : name == "c11" || name == "gnu11"                  ? "gnu11"
-                                                                        : "gnu89";
+      o_.standard = standard_below_split_c(name);
       return true;
     }
     if (begins_with(arg, "-Wl,") || begins_with(arg, "-static") || begins_with(arg, "-shared")) {

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <algorithm>
+#include <array>
 #include <sstream>
 #include <system_error>
 
@@ -43,6 +44,20 @@ std::vector<std::string> names_of_the_c_library(const std::vector<std::string>& 
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
+}
+
+std::vector<std::string> own_function_options(const std::vector<std::string>& defined) {
+  // gcc makes calls of these from printf and fprintf.
+  static constexpr std::array kPrint = {"puts", "putchar", "fputs", "fputc", "fwrite"};
+  std::vector<std::string> options;
+  bool prints = false;
+  for (const std::string& name : defined) {
+    if (!is_function_of_c_library(name)) continue;
+    options.push_back("-fno-builtin-" + name);
+    prints = prints || std::find(kPrint.begin(), kPrint.end(), name) != kPrint.end();
+  }
+  if (prints) options.insert(options.end(), {"-fno-builtin-printf", "-fno-builtin-fprintf"});
+  return options;
 }
 
 }  // namespace viaduct::splitcc

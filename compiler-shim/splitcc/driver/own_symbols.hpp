@@ -14,4 +14,9 @@ namespace viaduct::splitcc {
 [[nodiscard]] std::vector<std::string> names_of_the_c_library(
     const std::vector<std::string>& files);
 
+/// Options of gcc for a file that defines the functions @p defined: gcc knows functions of the C
+/// library and computes calls of them itself, which must be calls of the file's own functions.
+[[nodiscard]] std::vector<std::string> own_function_options(
+    const std::vector<std::string>& defined);
+
 }  // namespace viaduct::splitcc

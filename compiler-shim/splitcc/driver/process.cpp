@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <mutex>
+#include <stdexcept>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -29,15 +30,27 @@ namespace {
   throw std::system_error(error, std::generic_category(), what);
 }
 
+/// The folder for temporary files: TMPDIR, or /tmp where it is not set or empty.
+std::string place_for_temporaries() {
+  const char* const told = std::getenv("TMPDIR");
+  if (told == nullptr || *told == '\0') return "/tmp";
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(told, ignored))
+    throw std::runtime_error(fmt::format(
+        "TMPDIR is {}, which is no folder: set it to a folder for temporary files, or unset it",
+        told));
+  return told;
+}
+
 /// A file without a name: a child may write more into it than a pipe holds.
 class ScratchFile {
  public:
   explicit ScratchFile(bool wanted) {
     if (!wanted) return;
-    std::string name = (std::filesystem::temp_directory_path() / "splitcc-XXXXXX").string();
+    const std::string place = place_for_temporaries();
+    std::string name = place + "/splitcc-XXXXXX";
     file_ = FileDescriptor(::mkostemp(name.data(), O_CLOEXEC));
-    if (!file_.is_open())
-      fail("cannot make a file in " + std::filesystem::temp_directory_path().string(), errno);
+    if (!file_.is_open()) fail("cannot make a file in " + place, errno);
     ::unlink(name.c_str());
   }
 
@@ -193,13 +206,12 @@ Outcome run_program(const std::vector<std::string>& command, Keep keep) {
 }
 
 TemporaryFolder::TemporaryFolder(const std::string& name) {
-  const std::filesystem::path folders = std::filesystem::temp_directory_path();
-  path_ = (folders / ("splitcc-" + name)).string();
+  const std::string folders = place_for_temporaries();
+  path_ = folders + "/splitcc-" + name;
   const std::lock_guard lock(belongings().mutex);
   if (::mkdir(path_.c_str(), S_IRWXU) != 0) {
-    path_ = (folders / "splitcc-XXXXXX").string();
-    if (::mkdtemp(path_.data()) == nullptr)
-      fail("cannot make a folder in " + folders.string(), errno);
+    path_ = folders + "/splitcc-XXXXXX";
+    if (::mkdtemp(path_.data()) == nullptr) fail("cannot make a folder in " + folders, errno);
   }
   belongings().folders.push_back(path_);
 }

@@ -28,6 +28,7 @@ void run(Task& task) {
   Emitter emitter(unit, *task.diagnostics);
   task.result.c = emitter.run(task.sequential);
   task.result.uses = uses_of(unit, *task.diagnostics);
+  task.result.defined.assign(unit.defined.begin(), unit.defined.end());
   task.result.ok = true;
 }
 

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "compiler-shim/splitcc/diag/diagnostics.hpp"
 
@@ -15,6 +16,7 @@ struct Translation {
   /// C to be put behind `c`: the names that the file uses and does not define, and the places of
   /// use, for the link.
   std::string uses;
+  std::vector<std::string> defined;  // the functions that the file defines
 };
 
 /// Accepts any bytes. Never throws because of the source: errors are in @p diagnostics.

@@ -46,6 +46,8 @@ bool Parser::function_definition(Specifiers& s, Declarator& d, int first) {
   // gnu89: `extern inline` is no definition.
   symbol->is_defined = !(s.is_inline && s.storage == Storage::extern_);
   symbol->what = Symbol::What::function;
+  if (symbol->is_defined && !token_at(d.name_token).in_system_header)
+    unit_.defined.insert(symbol->name);
   inline_definition(s, symbol);
   if (!symbol->emitted.empty()) unit_.replaced[d.name_token] = symbol->emitted;
   // gcc gives a function another name for the linker only where a declaration precedes it.

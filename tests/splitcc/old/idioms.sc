@@ -9,6 +9,7 @@ int total(int *spread first, int n) { return *first + n; }
 int row(int *values) { return values[1]; }
 int compare(int *a, int *b) { return *a - *b; }
 int fmin(int a, int b) { return a < b ? a : b; }
+int fmax();
 typedef struct cell { int value; };
 counter;
 #if 0

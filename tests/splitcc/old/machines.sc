@@ -45,6 +45,7 @@ reductions(me, n)
     if (CMMD_reduce_uint(me, CMMD_combiner_umax) != n - 1) exit(21);
     if (CMMD_reduce_int(1 << me, CMMD_combiner_ior) != (1 << n) - 1) exit(22);
     if (CMMD_reduce_double(me + 0.5, CMMD_combiner_min) != 0.5) exit(23);
+    if (CMMD_reduce_double(me + 0.5, CMMD_combiner_dadd) != sum + n * 0.5) exit(23);
     one[0] = me, one[1] = -me;
     mpc_combine(one, all, sizeof(one), i_vadd, ALLGRP);
     if (all[0] != sum || all[1] != -sum) exit(24);
