@@ -13,15 +13,21 @@
 ///   faults silence CUT HEAL   nothing arrives any more, though all ports are up, and they have
 ///                         never met; but a rank that computes is waited for
 ///   faults port DOWN UP   rank 1's port is down, rank 0's is not, and they have never met
+///   faults device DIE     rank 0's device fails while rank 0 moves blocks, and completes nothing
+///   more
+
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <span>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "tests/verbs-vm/talk.hpp"
@@ -414,6 +420,35 @@ void port(Job& job, const char* down, const char* up) {
   talk.fence();
 }
 
+volatile std::sig_atomic_t g_is_over = 0;
+void on_block(am::Token&, std::span<std::byte>) {}
+
+void device(Job& job, const char* die) {
+  constexpr std::size_t kBlock = 4 << 20;
+  std::signal(SIGUSR1, [](int) { g_is_over = 1; });
+  Talk talk(job);
+  talk.renew();
+  const std::span<std::byte> segment = talk.endpoint().make_segment(kBlock);
+  talk.fence();
+  talk.expect_answers_now("they talk at first");
+  talk.fence();
+  if (!talk.first()) {
+    while (g_is_over == 0) (void)talk.bundle().poll();
+    return;
+  }
+  std::thread breaker([die] {
+    usleep(20'000);
+    expect(std::system(die) == 0, "the device dies");
+  });
+  Status status = Status::ok;
+  for (bool get = false; status == Status::ok && g_back == 0; get = !get)
+    status = get ? talk.endpoint().get<on_block>(talk.other(), segment, 0)
+                 : talk.endpoint().request_bulk<on_block>(talk.other(), segment, 0);
+  breaker.join();
+  expect(status == Status::peer_lost || g_back != 0, "the other is lost with the device");
+  kill(static_cast<pid_t>(job.record(Rank{1}).pid.load()), SIGUSR1);
+}
+
 int body(Job& job, int argc, char** argv) {
   const std::string_view what = argc > 1 ? argv[1] : "";
   if (job.size() != 2) return 2;
@@ -430,6 +465,8 @@ int body(Job& job, int argc, char** argv) {
     silence(job, argv[2], argv[3]);
   else if (what == "port" && argc == 4)
     port(job, argv[2], argv[3]);
+  else if (what == "device" && argc == 3)
+    device(job, argv[2]);
   else
     return 2;
   std::fflush(stdout);

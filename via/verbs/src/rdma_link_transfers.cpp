@@ -196,8 +196,11 @@ bool RdmaLink::reap_until(Done done) noexcept {
     transport_.reap_sends();
     if (++looks <= kLooks) continue;
     sched_yield();
+    if (looks % kLooks != 0) continue;
+    // A device that has failed completes nothing, and tells so by an event.
+    if (transport_.events_.any()) transport_.handle_device_events();
     // A device may be told to repeat for ever.
-    if (looks % kLooks != 0 || !transport_.job_.is_lost(peer_)) continue;
+    if (!transport_.job_.is_lost(peer_)) continue;
     transport_.record_failure(*this, IBV_WC_RETRY_EXC_ERR);
     pair_->fail();
   }
