@@ -1,6 +1,5 @@
 #include "splitc/src/statics.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -10,23 +9,14 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
-#include <memory>
 
 #include "runtime/errors/codes.hpp"
+#include "splitc/src/held_threads.hpp"
 #include "viaduct/runtime/error.hpp"
 #include "viaduct/runtime/file_descriptor.hpp"
 
 namespace viaduct::splitc::detail {
 namespace {
-
-/// 0: the number is not known.
-std::size_t running_threads() {
-  const std::unique_ptr<DIR, int (*)(DIR*)> tasks(::opendir("/proc/self/task"), ::closedir);
-  if (tasks == nullptr) return 0;
-  std::size_t count = 0;
-  while (const dirent* entry = ::readdir(tasks.get())) count += entry->d_name[0] != '.' ? 1 : 0;
-  return count;
-}
 
 /// Which pages of this process have never been touched, from /proc/self/pagemap. All pages count as
 /// touched where the file cannot be read.
@@ -103,6 +93,24 @@ int move_range(const Image& image, PageRange range, int fd, std::size_t offset) 
   return at == -1 ? errno : 0;
 }
 
+/// An errno value, or 0, and the bytes of the range that it is about.
+struct Moved {
+  int problem = 0;
+  std::size_t bytes = 0;
+};
+
+/// Moves all ranges while no other thread runs.
+Moved move_all(const Image& image, int fd, std::size_t at) noexcept {
+  const HeldThreads held;
+  if (!held.all()) return {EBUSY, image.statics.front().bytes()};
+  for (const PageRange& range : image.statics) {
+    if (const int problem = move_range(image, range, fd, at); problem != 0)
+      return {problem, range.bytes()};
+    at += range.bytes();
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string reason_against_sharing(const Image& image) {
@@ -111,10 +119,13 @@ std::string reason_against_sharing(const Image& image) {
            "child writes to at once, is among it";
   }
   if (image.statics.empty()) return "the program has none";
-  const std::size_t threads = running_threads();
-  if (threads == 1) return {};
-  if (threads == 0) return "/proc/self/task, which tells the threads, cannot be read";
-  return fmt::format("{} threads were running before splitc_main", threads);
+  const HeldThreads held;
+  if (held.all()) return {};
+  if (held.threads() == 0) return "/proc/self/task, which tells the threads, cannot be read";
+  return fmt::format(
+      "{} threads were running before splitc_main, and not all of them take the signal that would "
+      "hold them for a moment (SIGURG)",
+      held.threads());
 }
 
 void share_statics(const Image& image, MemoryFile& file, std::size_t offset) {
@@ -127,15 +138,11 @@ void share_statics(const Image& image, MemoryFile& file, std::size_t offset) {
     });
     at += range.bytes();
   }
-  at = offset;
-  for (const PageRange& range : image.statics) {
-    if (const int problem = move_range(image, range, file.fd(), at); problem != 0)
-      throw Error(errors::system_refused, problem,
-                  fmt::format("cannot move {} bytes of the program's static data into "
-                              "shared memory",
-                              range.bytes()));
-    at += range.bytes();
-  }
+  const Moved moved = move_all(image, file.fd(), offset);
+  if (moved.problem != 0)
+    throw Error(errors::system_refused, moved.problem,
+                fmt::format("cannot move {} bytes of the program's static data into shared memory",
+                            moved.bytes));
 }
 
 }  // namespace viaduct::splitc::detail

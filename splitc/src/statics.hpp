@@ -14,8 +14,8 @@ namespace viaduct::splitc::detail {
 [[nodiscard]] std::string reason_against_sharing(const Image& image);
 
 /// Copies the static data of @p image into @p file from @p offset on, one range behind the other,
-/// and maps the file in its place. No other thread may run in this process. Throws Error: memory is
-/// short, and nothing has changed; or a mapping is refused.
+/// and maps the file in its place. Other threads are held meanwhile. Throws Error: memory is short,
+/// and nothing has changed; or a mapping is refused.
 void share_statics(const Image& image, MemoryFile& file, std::size_t offset);
 
 }  // namespace viaduct::splitc::detail

@@ -164,6 +164,10 @@ class Exhaustion {
 /// show how many have come.
 void await_stores(detail::Machine::Impl& impl, const char* operation, const std::uint64_t& here,
                   std::size_t bytes) {
+  const std::string name = operation;
+  if (bytes > detail::kAddressMask)
+    detail::stop(errors::waits_for_ever, operation,
+                 std::to_string(bytes) + " bytes never come: the count is negative or too large");
   RankRecord& record = impl.job.record(impl.job.rank());
   record.bytes_expected.store(bytes, std::memory_order_relaxed);
   Exhaustion exhaustion(impl);
@@ -171,7 +175,6 @@ void await_stores(detail::Machine::Impl& impl, const char* operation, const std:
     record.bytes_seen.store(here, std::memory_order_relaxed);
     return here >= bytes || exhaustion.is_certain(here);
   };
-  const std::string name = operation;
   try {
     impl.wait(operation, detail::kAnyone, done);
     if (here < bytes)

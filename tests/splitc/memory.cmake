@@ -39,6 +39,9 @@ foreach(ranks 2 7)
   splitc_memory_with(elsewhere splitc_memory ${ranks} VIADUCT_SEGMENT_BASE=81920G)
 endforeach()
 
+# Threads that write to static data while it is moved.
+splitc_memory_with(busy_threads splitc_memory 2 VIADUCT_LOG=warn -- busy_threads)
+
 # Forks. One rank does 1,000 of them.
 if(NOT "thread" IN_LIST VIADUCT_SANITIZE)
   viaduct_add_program(splitc_memory_fork SOURCES ${here}/memory_fork.cpp LIBRARIES viaduct::splitc)

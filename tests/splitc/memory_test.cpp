@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
@@ -323,10 +324,20 @@ void use_heap(Rig& rig) {
   require((shared == 1) == rig.shares_heap(), "the memory of another thread");
 }
 
+/// What a thread counts in static data, and what it has counted elsewhere.
+struct alignas(64) Written {
+  volatile std::uint64_t of_all = 0;
+  std::uint64_t of_thread = 0;
+};
+std::array<Written, 3> g_written;
+thread_local volatile std::uint64_t g_written_by_me = 0;
+std::atomic<bool> g_is_moved{false};
+
 int body(Job& job, int, char** argv) {
   try {
     Settings settings = viaduct::splitc::load_settings();
     Memory memory(job, settings);
+    g_is_moved = true;
     Rig rig{job, memory, settings};
     const bool statics = job.threads_mode() || std::string(argv[1]) != "private_statics";
     const AlignedRegions aligned = memory.align_regions();
@@ -361,14 +372,34 @@ int body(Job& job, int, char** argv) {
 
 int main(int argc, char** argv) {
   std::array<char*, 3> arguments{argv[0], argc > 1 ? argv[1] : argv[0], nullptr};
-  std::thread idle;
+  const std::string what = argc > 1 ? argv[1] : "";
   std::atomic<bool> over{false};
-  // A thread that runs before Split-C begins: static data then stays where it is.
-  if (argc > 1 && std::string(argv[1]) == "private_statics")
-    idle = std::thread([&over] { over.wait(false); });
-  const int code = viaduct::splitc_test::run_ranks(body, 2, arguments.data());
+  // Threads that run before Split-C begins. Static data stays where it is beside one that cannot be
+  // held; nothing that the others write to it is lost.
+  std::thread unheld;
+  if (what == "private_statics") {
+    sigset_t urgent;
+    sigemptyset(&urgent);
+    sigaddset(&urgent, SIGURG);
+    pthread_sigmask(SIG_BLOCK, &urgent, nullptr);
+    unheld = std::thread([&over] { over.wait(false); });
+    pthread_sigmask(SIG_UNBLOCK, &urgent, nullptr);
+  }
+  std::vector<std::thread> writers;
+  for (std::size_t i = 0; what == "busy_threads" && i < g_written.size(); ++i)
+    writers.emplace_back([i] {
+      while (!g_is_moved.load()) {
+        g_written[i].of_all = g_written[i].of_all + 1;
+        g_written_by_me = g_written_by_me + 1;
+      }
+      g_written[i].of_thread = g_written_by_me;
+    });
+  int code = viaduct::splitc_test::run_ranks(body, 2, arguments.data());
   over = true;
   over.notify_all();
-  if (idle.joinable()) idle.join();
+  if (unheld.joinable()) unheld.join();
+  for (std::thread& writer : writers) writer.join();
+  for (const Written& written : g_written)
+    if (written.of_all != written.of_thread) code = 1;
   return code;
 }

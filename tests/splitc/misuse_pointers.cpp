@@ -210,6 +210,9 @@ void add_pointer_misuses(Misuses& all) {
   add_local(all, "bulk_store_now", [](auto p) { bulk_store_now(p, nullptr, 100); });
   add_negative(
       all, "bulk_read", [](auto p, int* b, auto n) { bulk_read(b, p, n); }, true);
+  all.push_back({"negative_store_sync", kStopped,
+                 rank_says(0, "store_sync") + "[0-9]+ bytes never come: the count is negative",
+                 [] { store_sync(static_cast<std::size_t>(-1)); }});
   add_negative(all, "bulk_write", [](auto p, int* b, auto n) { bulk_write(p, b, n); });
   add_negative(all, "bulk_get", [](auto p, int* b, auto n) { bulk_get(b, p, n); });
   add_negative(all, "bulk_put", [](auto p, int* b, auto n) { bulk_put(p, b, n); });

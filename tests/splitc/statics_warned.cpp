@@ -1,8 +1,9 @@
 /// @file
-/// A static constructor starts a thread, so that static data stays private: it is still reached, by
-/// messages, and whoever reaches for it is told so once.
+/// A static constructor starts a thread that cannot be held, so that static data stays private: it
+/// is still reached, by messages, and the program is told once.
 
 #include <atomic>
+#include <csignal>
 #include <thread>
 
 #include "viaduct/splitc.hpp"
@@ -13,7 +14,14 @@ using namespace viaduct::splitc;
 
 class Idle {
  public:
-  Idle() : thread_([this] { over_.wait(false); }) {}
+  Idle() {
+    sigset_t urgent;
+    sigemptyset(&urgent);
+    sigaddset(&urgent, SIGURG);
+    pthread_sigmask(SIG_BLOCK, &urgent, nullptr);
+    thread_ = std::thread([this] { over_.wait(false); });
+    pthread_sigmask(SIG_UNBLOCK, &urgent, nullptr);
+  }
   ~Idle() {
     over_ = true;
     over_.notify_all();

@@ -1,0 +1,144 @@
+#include "splitc/src/held_threads.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+#include "viaduct/runtime/clock.hpp"
+#include "viaduct/runtime/file_descriptor.hpp"
+
+namespace viaduct::splitc::detail {
+namespace {
+
+constexpr std::uint64_t kPatienceNs = 2'000'000'000;
+// A new thread blocks all signals until it runs. The thread sanitizer's thread always does.
+#ifdef __SANITIZE_THREAD__
+constexpr std::uint64_t kBlockedNs = 0;
+#else
+constexpr std::uint64_t kBlockedNs = 100'000'000;
+#endif
+
+// Of the handler. They may lie in the pages that are moved meanwhile: their contents and their
+// address stay.
+std::atomic<std::uint32_t> g_held{0};
+std::atomic<bool> g_go{true};
+
+void pause_a_little() noexcept {
+  const timespec moment{0, 20'000};
+  ::syscall(SYS_nanosleep, &moment, nullptr);
+}
+
+void stand_still(int) noexcept {
+  if (g_go.load()) return;  // the signal comes too late
+  const int error = errno;
+  ++g_held;
+  while (!g_go.load()) pause_a_little();
+  --g_held;
+  errno = error;
+}
+
+/// Numbers of all threads but this one. No memory is allocated.
+HeldThreads::Threads other_threads() noexcept {
+  HeldThreads::Threads threads;
+  const FileDescriptor folder(::open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder.is_open()) return threads;
+  const auto self = static_cast<pid_t>(::syscall(SYS_gettid));
+  alignas(8) std::array<char, 4096> entries;
+  long got = 0;
+  while ((got = ::syscall(SYS_getdents64, folder.get(), entries.data(), entries.size())) > 0) {
+    for (long at = 0; at < got;) {
+      const auto* entry = reinterpret_cast<const dirent64*>(entries.data() + at);
+      at += entry->d_reclen;
+      const auto id = static_cast<pid_t>(std::atoi(entry->d_name));
+      if (id == 0 || id == self) continue;
+      if (threads.count == HeldThreads::kMostThreads) return threads;
+      threads.id[threads.count++] = id;
+    }
+  }
+  threads.are_known = got == 0;
+  return threads;
+}
+
+/// Whether thread @p id takes SIGURG, or has ended.
+bool takes_signal(pid_t id) noexcept {
+  std::array<char, 64> path{"/proc/self/task/"};
+  std::size_t end = std::strlen(path.data());
+  for (pid_t power = 1'000'000'000; power != 0; power /= 10)
+    if (id >= power) path[end++] = static_cast<char>('0' + id / power % 10);
+  std::memcpy(path.data() + end, "/status", 8);
+  const FileDescriptor file(::open(path.data(), O_RDONLY | O_CLOEXEC));
+  if (!file.is_open()) return errno == ENOENT;
+  std::array<char, 4096> text;
+  const ssize_t got = ::read(file.get(), text.data(), text.size() - 1);
+  if (got <= 0) return got < 0 && errno == ESRCH;
+  text[static_cast<std::size_t>(got)] = '\0';
+  constexpr std::string_view kBlocked = "\nSigBlk:";
+  const char* const found = std::strstr(text.data(), kBlocked.data());
+  if (found == nullptr) return false;
+  const std::uint64_t blocked = std::strtoull(found + kBlocked.size(), nullptr, 16);
+  return (blocked >> (SIGURG - 1) & 1) == 0;
+}
+
+}  // namespace
+
+HeldThreads::HeldThreads() noexcept {
+  g_go = false;
+  all_ = hold();
+  if (!all_) g_go = true;
+}
+
+bool HeldThreads::hold() noexcept {
+  Threads signalled;
+  const std::uint64_t begin = monotonic_ns();
+  for (std::uint64_t waited = 0; waited < kPatienceNs; waited = monotonic_ns() - begin) {
+    const Threads others = other_threads();
+    threads_ = others.are_known ? others.count + 1 : 0;
+    if (!others.are_known) return false;
+    if (others.count == g_held.load()) return true;
+    if (!signal(others, signalled) && waited >= kBlockedNs) return false;
+    pause_a_little();
+  }
+  return false;
+}
+
+/// Sends SIGURG to those of @p threads that have not had it. Answers whether no thread blocks it.
+bool HeldThreads::signal(const Threads& threads, Threads& signalled) noexcept {
+  if (!has_handler_) {
+    struct sigaction act {};
+    act.sa_handler = stand_still;
+    act.sa_flags = SA_RESTART;
+    sigfillset(&act.sa_mask);
+    has_handler_ = ::sigaction(SIGURG, &act, &before_) == 0;
+  }
+  bool all_take = true;
+  for (std::size_t i = 0; i < threads.count; ++i) {
+    const pid_t id = threads.id[i];
+    const auto end = signalled.id.begin() + static_cast<std::ptrdiff_t>(signalled.count);
+    if (std::find(signalled.id.begin(), end, id) != end) continue;
+    const bool takes = signalled.count != HeldThreads::kMostThreads && takes_signal(id);
+    all_take = all_take && takes;
+    if (!takes) continue;
+    signalled.id[signalled.count++] = id;
+    ::syscall(SYS_tgkill, ::getpid(), id, SIGURG);
+  }
+  return all_take;
+}
+
+HeldThreads::~HeldThreads() {
+  g_go = true;
+  while (g_held.load() != 0) pause_a_little();
+  if (has_handler_) ::sigaction(SIGURG, &before_, nullptr);
+}
+
+}  // namespace viaduct::splitc::detail
