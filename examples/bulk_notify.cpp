@@ -40,6 +40,32 @@ std::uint64_t word_of(std::uint64_t rank, std::uint64_t number, std::uint64_t i)
   return (rank << 48) + (number << 24) + i;
 }
 
+std::uint64_t wrong_words(std::span<const std::uint64_t> data, std::uint64_t rank,
+                          std::uint64_t number) {
+  std::uint64_t wrong = 0;
+  for (std::size_t i = 0; i < data.size(); ++i)
+    if (data[i] != word_of(rank, number, i)) ++wrong;
+  return wrong;
+}
+
+void report(std::uint32_t rank, std::uint64_t wrong, std::uint64_t blocks, std::size_t bytes,
+            std::uint64_t elapsed_ns) {
+  if (wrong != 0)
+    std::fprintf(stderr, "bulk_notify: rank %u found %llu words wrong\n", rank,
+                 static_cast<unsigned long long>(wrong));
+  if (rank != 0) return;
+  std::printf(
+      "%llu blocks of %zu bytes from rank to rank, filled, sent and checked: %.2f GB/s each way\n",
+      static_cast<unsigned long long>(blocks), bytes,
+      static_cast<double>(blocks * bytes) / static_cast<double>(elapsed_ns));
+}
+
+int give_up(const viaduct::Job& job) {
+  std::fprintf(stderr, "bulk_notify: rank %u gives up, since another rank is lost\n",
+               index(job.rank()));
+  return 1;
+}
+
 int body(viaduct::Job& job, int argc, char** argv) {
   const int block_count = argc > 1 ? std::atoi(argv[1]) : 64;
   const int block_bytes = argc > 2 ? std::atoi(argv[2]) : 1 << 20;
@@ -59,7 +85,8 @@ int body(viaduct::Job& job, int argc, char** argv) {
   endpoint.map_all();
   const std::span<std::byte> segment = endpoint.make_segment(kPlaces * words * 8);
   const auto* memory = reinterpret_cast<const std::uint64_t*>(segment.data());
-  if (bundle.barrier() != viaduct::Status::ok) return 1;  // from here on all ranks have a segment
+  // From here on all ranks have a segment.
+  if (bundle.barrier() != viaduct::Status::ok) return give_up(job);
 
   std::vector<std::uint64_t> block(words);
   std::uint64_t sent = 0;
@@ -73,10 +100,10 @@ int body(viaduct::Job& job, int argc, char** argv) {
       filled[to_check] = false;
       const std::uint64_t* data = memory + static_cast<std::size_t>(to_check) * words;
       if (number_of[to_check] != checked) ++wrong;
-      for (std::size_t i = 0; i < words; ++i)
-        if (data[i] != word_of(previous, checked, i)) ++wrong;
+      wrong += wrong_words({data, words}, previous, checked);
       ++checked;
-      if (endpoint.request<on_free>(am::Index{previous}, to_check) != viaduct::Status::ok) return 1;
+      if (endpoint.request<on_free>(am::Index{previous}, to_check) != viaduct::Status::ok)
+        return give_up(job);
     } else if (sent < blocks && free_there[to_fill]) {
       free_there[to_fill] = false;
       for (std::size_t i = 0; i < words; ++i) block[i] = word_of(me, sent, i);
@@ -84,23 +111,19 @@ int body(viaduct::Job& job, int argc, char** argv) {
       // The block may be filled again as soon as the call has returned.
       if (endpoint.request_bulk<on_filled>(next, std::span(block), offset, to_fill, sent) !=
           viaduct::Status::ok)
-        return 1;
+        return give_up(job);
       ++sent;
     } else {
-      (void)bundle.wait();  // a block or a place will come
+      // A block or a place will come, unless a rank is lost: a wait does not end by that alone.
+      (void)bundle.wait_until([&] {
+        return filled[to_check] || (sent < blocks && free_there[to_fill]) || job.life_epoch() != 0;
+      });
+      if (job.life_epoch() != 0) return give_up(job);
     }
   }
-  const auto elapsed = static_cast<double>(viaduct::monotonic_ns() - start);
-  if (bundle.barrier() != viaduct::Status::ok) return 1;
-  if (wrong != 0)
-    std::fprintf(stderr, "bulk_notify: rank %u found %llu words wrong\n", me,
-                 static_cast<unsigned long long>(wrong));
-  if (me == 0)
-    std::printf(
-        "%llu blocks of %zu bytes from rank to rank, filled, sent and checked: %.2f GB/s each "
-        "way\n",
-        static_cast<unsigned long long>(blocks), words * 8,
-        static_cast<double>(blocks * words * 8) / elapsed);
+  const std::uint64_t elapsed = viaduct::monotonic_ns() - start;
+  if (bundle.barrier() != viaduct::Status::ok) return give_up(job);
+  report(me, wrong, blocks, words * 8, elapsed);
   return wrong == 0 ? 0 : 1;
 }
 

@@ -42,6 +42,12 @@ am::Index owner_of(std::uint64_t key, std::uint32_t ranks) {
 std::uint64_t key_of(std::uint64_t r, std::uint64_t i) { return (i * 7919 + r * 104729) % kKeys; }
 std::uint64_t amount_of(std::uint64_t r, std::uint64_t i) { return 1 + (r + i) % 3; }
 
+int give_up(const viaduct::Job& job) {
+  std::fprintf(stderr, "counter_table: rank %u gives up, since another rank is lost\n",
+               index(job.rank()));
+  return 1;
+}
+
 int body(viaduct::Job& job, int argc, char** argv) {
   const int wanted = argc > 1 ? std::atoi(argv[1]) : 20000;
   if (wanted <= 0) {
@@ -61,14 +67,14 @@ int body(viaduct::Job& job, int argc, char** argv) {
     const std::uint64_t key = key_of(me, i);
     if (endpoint.request<on_increment>(owner_of(key, job.size()), key, amount_of(me, i)) !=
         viaduct::Status::ok)
-      return 1;
+      return give_up(job);
   }
   // A look-up is handled after our own increments of that key: requests between two endpoints keep
   // their order. A look-up at every owner shows that our increments have been handled. After the
   // barrier this holds for those of all ranks.
   for (std::uint32_t r = 0; r < job.size(); ++r)
-    if (!endpoint.call<look_up>(am::Index{r}, 0).wait()) return 1;
-  if (bundle.barrier() != viaduct::Status::ok) return 1;
+    if (!endpoint.call<look_up>(am::Index{r}, 0).wait()) return give_up(job);
+  if (bundle.barrier() != viaduct::Status::ok) return give_up(job);
 
   std::unordered_map<std::uint64_t, std::uint64_t> expected;
   for (std::uint64_t r = 0; r < job.size(); ++r)
@@ -77,13 +83,13 @@ int body(viaduct::Job& job, int argc, char** argv) {
   int wrong = 0;
   for (std::uint64_t key = me; key < kKeys; key += job.size()) {  // the ranks share the checking
     const auto found = endpoint.call<look_up>(owner_of(key, job.size()), key).wait();
-    if (!found) return 1;
+    if (!found) return give_up(job);
     if (*found != expected[key] && ++wrong == 1)
       std::fprintf(stderr, "counter_table: key %llu counts %llu, not %llu\n",
                    static_cast<unsigned long long>(key), static_cast<unsigned long long>(*found),
                    static_cast<unsigned long long>(expected[key]));
   }
-  if (bundle.barrier() != viaduct::Status::ok) return 1;
+  if (bundle.barrier() != viaduct::Status::ok) return give_up(job);
   if (me == 0)
     std::printf(
         "%llu increments of %llu keys by %u ranks; rank 0 owns %zu keys and found %d of its share "

@@ -30,6 +30,15 @@ struct Choice {
 /// Throws Error, naming the provider that is missing, unless all ranks of @p job are on one host.
 void require_one_host(const Job& job);
 
+/// Puts this rank's VIADUCT_AM_GENERATION for the others to compare.  Call before a fence of
+/// Job::bootstrap().  Throws Error: there is no such generation.
+void state_generation(Job& job);
+
+/// Compares this rank's VIADUCT_AM_GENERATION with rank 0's. Ranks that differ would wait for each
+/// other in use_transport_where_needed().  Call after the fence that follows state_generation().
+/// Throws Error naming both values: they differ.
+void require_same_generation(Job& job);
+
 /// Gives @p nic a transport to the ranks that it does not reach by shared memory: those of other
 /// hosts, or, with VIADUCT_PROVIDER=verbs, all others. Nothing to do where there are none.
 /// Collective; before the NIC's first connection.  Throws Error: the provider is missing, or

@@ -226,13 +226,14 @@ std::optional<Options> parse_options(int argc, char** argv, int& exit_code) {
     return std::nullopt;
   }
   options.program = app.remaining();
-  if (!options.program.empty() && options.program.front() == "--")
-    options.program.erase(options.program.begin());
+  // Behind -- stands the program, whatever its name begins with.
+  const bool marked = !options.program.empty() && options.program.front() == "--";
+  if (marked) options.program.erase(options.program.begin());
   if (options.program.empty() || options.program.front().empty()) {
     exit_code = complain("no PROGRAM is given");
     return std::nullopt;
   }
-  if (options.program.front().front() == '-') {
+  if (!marked && options.program.front().front() == '-') {
     exit_code = complain("there is no option " + options.program.front());
     return std::nullopt;
   }

@@ -86,11 +86,15 @@ pid_t spawn(const SpawnPlan& plan) {
   const std::string& name = plan.program.front();
   const bool searched = problem == ENOENT && name.find('/') == std::string::npos;
   throw Error(errors::program_not_started, problem,
-              fmt::format("cannot execute {}{}", name,
+              fmt::format("cannot execute {}{}{}", name,
                           searched ? fmt::format(" (it is in no folder of PATH; one of "
                                                  "this folder is ./{})",
                                                  name)
-                                   : ""));
+                                   : "",
+                          name.starts_with('-')
+                              ? ": the word behind -- is the program, and viaduct-run's own "
+                                "options stand before --"
+                              : ""));
 }
 
 }  // namespace viaduct::launcher

@@ -1,11 +1,14 @@
 #include "runtime/program/command_line.hpp"
 
 #include <CLI/CLI.hpp>
+#include <charconv>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
 #include <sstream>
 #include <stdexcept>
+#include <string_view>
 #include <type_traits>
 
 namespace viaduct::program {
@@ -42,6 +45,32 @@ CLI::Validator whole_numbers(std::int64_t least, std::int64_t most) {
 /// CLI11 reads a negative number into an unsigned variable as a very large one.
 std::string complaint_about_sign(const std::string& text) {
   return text.starts_with('-') ? "Value " + text + " is negative" : std::string{};
+}
+
+/// CLI11 reads "010" as octal, "0x10" as hexadecimal, and a number beyond the largest as the
+/// largest. @p text loses its leading zeros, and may end in a unit.  @return a complaint, or
+/// nothing.
+std::string read_as_decimal(std::string& text) {
+  const std::size_t begin = text.starts_with('-') || text.starts_with('+') ? 1 : 0;
+  const auto digit_at = [&](std::size_t at) {
+    return at < text.size() && text[at] >= '0' && text[at] <= '9';
+  };
+  std::size_t zeros = 0;
+  while (text.substr(begin + zeros, 1) == "0" && digit_at(begin + zeros + 1)) ++zeros;
+  text.erase(begin, zeros);
+  const std::string_view number = std::string_view(text).substr(begin);
+  if (number.starts_with("0x") || number.starts_with("0X"))
+    return "Value " + text + " is not accepted: numbers are decimal";
+  return {};
+}
+
+std::string read_as_decimal_integer(std::string& text) {
+  if (std::string complaint = read_as_decimal(text); !complaint.empty()) return complaint;
+  std::uint64_t number = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+  return read.ec == std::errc::result_out_of_range
+             ? out_of_range(text, "0 - " + std::to_string(~std::uint64_t{0}))
+             : std::string{};
 }
 
 /// One field of a line of the option table: no tab, no end of line.
@@ -155,6 +184,7 @@ CommandLine::Option CommandLine::Option::one_at_a_time() const {
 
 CommandLine::Option CommandLine::Option::with_size_units() const {
   entry_->option->transform(CLI::AsSizeValue(false));
+  entry_->option->transform(CLI::Validator(read_as_decimal_integer, ""));  // runs before
   return *this;
 }
 
@@ -198,8 +228,11 @@ CommandLine::~CommandLine() = default;
 template <class T>
 CommandLine::Option CommandLine::declare(const char* names, T& variable, const char* help) {
   CLI::Option* const option = impl_->app->add_option(names, variable, help);
-  if (std::is_unsigned_v<T> || std::is_same_v<T, std::vector<std::uint32_t>>)
-    option->check(CLI::Validator(complaint_about_sign, ""));
+  constexpr bool kNumbers = std::is_same_v<T, std::vector<std::uint32_t>>;
+  if (std::is_integral_v<T> || kNumbers)
+    option->transform(CLI::Validator(read_as_decimal_integer, ""));
+  if (std::is_floating_point_v<T>) option->transform(CLI::Validator(read_as_decimal, ""));
+  if (std::is_unsigned_v<T> || kNumbers) option->check(CLI::Validator(complaint_about_sign, ""));
   return Option(impl_->entries.emplace_back(Entry{option, std::is_unsigned_v<T>}));
 }
 

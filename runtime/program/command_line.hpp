@@ -13,8 +13,8 @@ namespace viaduct::program {
 
 /// Declares options and arguments, each with the variable that receives its value, then reads the
 /// command line. --help is always there, and so is --list-options, which --help does not show: it
-/// prints the option table for the programs that make man pages and completion. Not for several
-/// threads at once.
+/// prints the option table for the programs that make man pages and completion. Numbers are
+/// decimal, with or without zeros in front. Not for several threads at once.
 ///
 /// Errors   a declaration that contradicts itself (two options of one name) throws std::exception.
 class CommandLine {

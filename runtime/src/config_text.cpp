@@ -17,8 +17,29 @@ namespace {
 constexpr std::string_view kPrefix = "VIADUCT_";
 constexpr const char* kProviderHelp = "How ranks talk; viaduct-run --provider sets it.";
 
+/// The variables of a rendezvous, which its ranks read for themselves, and which are in no table.
+struct Joining {
+  const char* variable;
+  const char* help;
+  bool secret = false;  ///< its value is not shown
+};
+constexpr std::array kJoining{
+    Joining{
+        launch::kRendezvous,
+        "Where the ranks meet that no launcher has started: tcp://HOST:PORT, at rank 0's host."},
+    Joining{launch::kRank, "The number of this rank."},
+    Joining{launch::kSize, "How many ranks there are; rank 0 alone must have it."},
+    Joining{launch::kSecret, "A text of at least 16 characters, the same for all ranks.", true},
+    Joining{launch::kSecretFile,
+            "A file that holds the secret; it counts where VIADUCT_JOB_SECRET is unset."},
+    Joining{launch::kHostKey,
+            "Ranks with the same one share memory; unset: those of one kernel and its namespaces."},
+};
+
+/// The names that a user may have meant.
 std::vector<std::string_view> known_names() {
   std::vector<std::string_view> names{launch::kProvider};
+  for (const Joining& each : kJoining) names.emplace_back(each.variable);
   for (const Table& table : all_tables()) {
     for (const Option& option : table.options) names.emplace_back(option.variable);
   }
@@ -41,12 +62,15 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
+/// The known name that differs least, where at most a third of its letters behind VIADUCT_ differ.
 std::string_view nearest(std::string_view name, const std::vector<std::string_view>& known) {
   const auto closer = [&](std::string_view a, std::string_view b) {
     return edit_distance(name, a) < edit_distance(name, b);
   };
   const auto best = std::min_element(known.begin(), known.end(), closer);
-  return best == known.end() ? std::string_view{} : *best;
+  if (best == known.end()) return {};
+  const std::size_t letters = std::max(name.size(), best->size()) - kPrefix.size();
+  return 3 * edit_distance(name, *best) <= letters ? *best : std::string_view{};
 }
 
 std::string present_value(const char* variable) {
@@ -68,6 +92,17 @@ std::string provider_lines() {
       "      Accepts one of {}, or verbs:DEVICE.\n{}",
       launch::kProvider, kProviderHelp, fmt::join(providers(), "|"),
       present_value(launch::kProvider));
+}
+
+std::string joining_lines() {
+  std::string text;
+  for (const Joining& each : kJoining) {
+    text += fmt::format("  {} =\n      {}\n", each.variable, each.help);
+    text += each.secret && std::getenv(each.variable) != nullptr
+                ? "      Now set (from the environment).\n"
+                : present_value(each.variable);
+  }
+  return text;
 }
 
 }  // namespace
@@ -95,7 +130,7 @@ std::string help() {
     text += fmt::format("\n{}\n", table.layer);
     for (const Option& option : table.options) text += help_line(option);
   }
-  return text + "\nprovider\n" + provider_lines();
+  return text + "\nprovider\n" + provider_lines() + "\nrendezvous\n" + joining_lines();
 }
 
 }  // namespace viaduct::config

@@ -101,6 +101,24 @@ std::optional<Foreign> foreign_environment() {
   return std::nullopt;
 }
 
+/// VIADUCT_RANK or VIADUCT_SIZE alone are a rendezvous whose address has got lost. Where
+/// viaduct-run or a rendezvous has set VIADUCT_MODE as well, a rank has started this process, and
+/// VIADUCT_JOB_ID was unset to make it a job of its own. A size of 1 says what happens anyway.
+void refuse_half_rendezvous() {
+  const char* const rank = std::getenv(launch::kRank);
+  const char* const size = std::getenv(launch::kSize);
+  if ((rank == nullptr && size == nullptr) || std::getenv(launch::kMode) != nullptr) return;
+  if (size != nullptr && std::string_view(size) == "1") return;
+  const char* const variable = rank != nullptr ? launch::kRank : launch::kSize;
+  throw Error(
+      errors::rendezvous_setting, std::errc::invalid_argument,
+      fmt::format("{}={} is set and {} is not, and going on alone would silently make many jobs of "
+                  "one rank: set {}=tcp://HOST:PORT, start the program with viaduct-run -n N "
+                  "PROGRAM, or unset VIADUCT_RANK and VIADUCT_SIZE for a job of one rank",
+                  variable, rank != nullptr ? rank : size, launch::kRendezvous,
+                  launch::kRendezvous));
+}
+
 }  // namespace
 
 Launch detect_launch() {
@@ -118,6 +136,8 @@ Launch detect_launch() {
             "alone would silently make many jobs of one rank: start it with viaduct-run -n N "
             "PROGRAM, or unset {} for a job of one rank",
             foreign->variable, std::getenv(foreign->variable), foreign->remedy, foreign->variable));
+  } else {
+    refuse_half_rendezvous();
   }
   return launch;
 }

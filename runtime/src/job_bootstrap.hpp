@@ -45,6 +45,10 @@ class JobBootstrap : public Bootstrap {
   return key.empty() ? std::string{} : " under \"" + std::string(key) + "\"";
 }
 
+/// Throws the Error of a get() that finds nothing. The ranks of a program that is right publish
+/// alike, so that the likely cause is another program in @p rank.
+[[noreturn]] void reject_unpublished(Rank rank, std::string_view key);
+
 /// Over the socket pair to viaduct-run. Both refuse to work in a child of the process that made
 /// them; @p mark outlives them.
 [[nodiscard]] std::unique_ptr<JobBootstrap> make_socket_bootstrap(FileDescriptor socket,

@@ -38,13 +38,19 @@ bool leaves_size_open() {
   return std::getenv(launch::kSize) == nullptr && rank != nullptr && std::string_view(rank) != "0";
 }
 
+/// The variables that this process lacks: only rank 0 needs the number of ranks.
+void refuse_missing_variables() {
+  const bool has_rank = std::getenv(launch::kRank) != nullptr;
+  const bool has_size = std::getenv(launch::kSize) != nullptr || leaves_size_open();
+  if (has_rank && has_size) return;
+  refuse(fmt::format(
+      "{} is set and {} is not: each process of a rendezvous needs {}, its number, and "
+      "VIADUCT_JOB_SECRET (or VIADUCT_JOB_SECRET_FILE); rank 0 needs {}, the number of ranks, too",
+      launch::kRendezvous, has_rank ? launch::kSize : launch::kRank, launch::kRank, launch::kSize));
+}
+
 std::uint32_t rendezvous_number(const char* variable, std::uint32_t least, std::uint32_t most) {
   const char* const text = std::getenv(variable);
-  if (text == nullptr)
-    refuse(
-        fmt::format("{} is set and {} is not: a rendezvous needs VIADUCT_RANK, VIADUCT_SIZE and "
-                    "VIADUCT_JOB_SECRET (or VIADUCT_JOB_SECRET_FILE)",
-                    launch::kRendezvous, variable));
   std::uint32_t number = 0;
   const char* const end = text + std::strlen(text);
   const auto read = std::from_chars(text, end, number);
@@ -54,11 +60,22 @@ std::uint32_t rendezvous_number(const char* variable, std::uint32_t least, std::
   return number;
 }
 
-/// Users who can read the secret can come as ranks of the job, and users who can write it can
-/// choose it.
-void refuse_open_file(const char* path) {
+const char* kind_of(mode_t mode) {
+  if (S_ISDIR(mode)) return "a folder";
+  if (S_ISFIFO(mode)) return "a pipe";
+  return S_ISSOCK(mode) ? "a socket" : "a device";
+}
+
+/// What is no regular file may have no end, or none that comes. Users who can read the secret can
+/// come as ranks of the job, and users who can write it can choose it.
+void refuse_unsafe_file(const char* path) {
   struct stat status {};
-  if (::stat(path, &status) != 0 || !S_ISREG(status.st_mode)) return;
+  if (::stat(path, &status) != 0) return;  // read_secret() tells the system's reason
+  if (!S_ISREG(status.st_mode))
+    refuse(
+        fmt::format("{}={} is not a regular file but {}: write the secret into a file, for "
+                    "example by `openssl rand -hex 32`, and chmod 600 that file",
+                    launch::kSecretFile, path, kind_of(status.st_mode)));
   if (status.st_uid != ::geteuid() && status.st_uid != 0)
     refuse(
         fmt::format("{}={} belongs to another user (number {}, and this process runs as number "
@@ -83,7 +100,7 @@ std::string read_secret() {
                     launch::kSecretFile));
   std::string secret = given != nullptr ? given : "";
   if (given == nullptr) {
-    refuse_open_file(path);
+    refuse_unsafe_file(path);
     const auto text = read_small_file(path);
     if (!text)
       throw_errno(errors::rendezvous_setting,
@@ -103,6 +120,7 @@ std::string read_secret() {
 Rendezvous rendezvous_by_address(std::chrono::nanoseconds limit) {
   Rendezvous rendezvous;
   rendezvous.limit = limit;
+  refuse_missing_variables();
   if (leaves_size_open()) {
     rendezvous.size = handshake::kAskRankZero;
     rendezvous.rank = rendezvous_number(launch::kRank, 0, kMaxJobSize - 1);

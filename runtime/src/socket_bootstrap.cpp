@@ -77,11 +77,7 @@ class SocketBootstrap final : public JobBootstrap {
   std::vector<std::byte> get(Rank rank, std::string_view key) override {
     mark_.refuse_in_child("Bootstrap::get");
     const Answer answer = ask_get(rank, key);
-    if (answer.message.kind == Kind::nothing) {
-      throw Error(errors::nothing_published, std::errc::no_message,
-                  fmt::format("rank {} has put nothing under \"{}\" before the last fence",
-                              index(rank), key));
-    }
+    if (answer.message.kind == Kind::nothing) reject_unpublished(rank, key);
     return {answer.message.value.begin(), answer.message.value.end()};
   }
 
@@ -212,6 +208,15 @@ class SocketBootstrap final : public JobBootstrap {
 };
 
 }  // namespace
+
+void reject_unpublished(Rank rank, std::string_view key) {
+  throw Error(
+      errors::nothing_published, std::errc::no_message,
+      fmt::format("rank {} has put nothing under \"{}\" before the last fence: all ranks must run "
+                  "the same program, begin Active Messages and Split-C in the same order, and make "
+                  "the same calls of their Bootstrap",
+                  index(rank), key));
+}
 
 std::unique_ptr<JobBootstrap> make_socket_bootstrap(FileDescriptor socket, const ForkMark& mark,
                                                     Rank rank, std::uint32_t size) {

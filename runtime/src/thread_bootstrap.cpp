@@ -59,9 +59,7 @@ class ThreadBootstrap final : public JobBootstrap {
     mark_.refuse_in_child("Bootstrap::get");
     const Lock lock(world_->mutex);
     if (const auto* value = find(rank, key); value != nullptr) return *value;
-    throw Error(errors::nothing_published, std::errc::no_message,
-                fmt::format("rank {} has put nothing under \"{}\" before the last fence",
-                            index(rank), key));
+    reject_unpublished(rank, key);
   }
 
   std::vector<std::byte> get_or_empty(Rank rank, std::string_view key) override {

@@ -9,7 +9,7 @@ target_compile_definitions(am_registry_program_b PRIVATE VIADUCT_TEST_VARIANT_B)
 viaduct_add_script_test(
   NAME am_registry_two_programs LABELS multiprocess TIMEOUT 180 PROCESSORS 2
   COMMAND "${here}/am_registry_two_programs.sh" $<TARGET_FILE:viaduct-run>
-          $<TARGET_FILE:am_registry_program_a> $<TARGET_FILE:am_registry_program_b>)
+          $<TARGET_FILE:am_registry_program_a> $<TARGET_FILE:am_registry_program_b> $<TARGET_FILE:splitc_model>)
 
 # Handlers in libraries that each rank opens at another address and in another order.
 foreach(letter a b)

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # A job whose ranks run two different programs: every rank must say the same, and name both programs, the ranks and a
-# handler. The control, one program for all, must agree.
+# handler. The control, one program for all, must agree. A program of Active Messages beside one of Split-C must be told of.
 #
-# usage: am_registry_two_programs.sh VIADUCT_RUN PROGRAM_A PROGRAM_B
+# usage: am_registry_two_programs.sh VIADUCT_RUN PROGRAM_A PROGRAM_B SPLITC_PROGRAM
 set -euo pipefail
-run=$1 a=$2 b=$3
+run=$1 a=$2 b=$3 splitc=$4
 ranks=4
 
 fail() {
@@ -42,4 +42,14 @@ expect_all '[[]VIA-3010]'
 run_job '0 1'
 expect_all "rank 0 ($b) .*rank 2 ($a) "
 expect_all "(2 ranks of $ranks are concerned)"
+
+for first in "$a" "$splitc"; do
+  second=$splitc
+  [ "$first" = "$a" ] || second=$a
+  # shellcheck disable=SC2016
+  output=$("$run" -n 2 --timeout 100 sh -c 'test $VIADUCT_RANK = 0 && exec "$1"; exec "$2"' sh "$first" "$second" 2>&1) &&
+    fail 'Active Messages and Split-C make a job'
+  grep -q 'has put nothing under .* all ranks must run the same program, .*[[]VIA-0402]' <<< "$output" ||
+    fail 'the likely cause is not named'
+done
 echo 'two programs in one job are refused by every rank'

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <csignal>
 #include <fstream>
@@ -192,10 +193,69 @@ TEST(RendezvousRefusal, MalformedSettings) {
     EXPECT_EQ(result.code, 1) << sentence;
     EXPECT_TRUE(has(result.err, sentence)) << result.err;
   }
-  const Result missing = Program({driver::test_program("launcher_actor"), driver::new_tag(), "ok"},
-                                 {{"VIADUCT_RENDEZVOUS", "tcp://localhost:7777"}})
-                             .finish();
-  EXPECT_TRUE(has(missing.err, "VIADUCT_RENDEZVOUS is set and VIADUCT_SIZE is not")) << missing.err;
+}
+
+/// An actor with this environment and no other variable of a rendezvous.
+Result actor_with(const Environment& environment) {
+  return Program({driver::test_program("launcher_actor"), driver::new_tag(), "ok"}, environment)
+      .finish();
+}
+
+TEST(RendezvousRefusal, TheVariableThatIsMissingIsNamed) {
+  const std::string address = "tcp://localhost:7777";
+  const Result both = actor_with({{"VIADUCT_RENDEZVOUS", address}});
+  EXPECT_TRUE(has(both.err, "VIADUCT_RENDEZVOUS is set and VIADUCT_RANK is not")) << both.err;
+  EXPECT_TRUE(has(both.err, "rank 0 needs VIADUCT_SIZE, the number of ranks, too")) << both.err;
+  const Result rank = actor_with({{"VIADUCT_RENDEZVOUS", address}, {"VIADUCT_SIZE", "2"}});
+  EXPECT_TRUE(has(rank.err, "VIADUCT_RENDEZVOUS is set and VIADUCT_RANK is not")) << rank.err;
+  const Result size = actor_with({{"VIADUCT_RENDEZVOUS", address}, {"VIADUCT_RANK", "0"}});
+  EXPECT_TRUE(has(size.err, "VIADUCT_RENDEZVOUS is set and VIADUCT_SIZE is not")) << size.err;
+  const Result secret = actor_with({{"VIADUCT_RENDEZVOUS", address}, {"VIADUCT_RANK", "1"}});
+  EXPECT_TRUE(has(secret.err, "VIADUCT_RENDEZVOUS is set and VIADUCT_JOB_SECRET is not"))
+      << secret.err;
+}
+
+TEST(RendezvousRefusal, ARankWithoutAnAddress) {
+  const std::vector<Environment> halves{
+      {{"VIADUCT_RANK", "1"}, {"VIADUCT_SIZE", "4"}},
+      {{"VIADUCT_RANK", "1"}, {"VIADUCT_SIZE", "4"}, {"VIADUCT_JOB_SECRET", driver::kSecret}},
+      {{"VIADUCT_RANK", "0"}},
+      {{"VIADUCT_SIZE", "4"}}};
+  for (const Environment& half : halves) {
+    const Result result = actor_with(half);
+    EXPECT_EQ(result.code, 1);
+    EXPECT_TRUE(has(result.err,
+                    half[0].first + "=" + half[0].second + " is set and VIADUCT_RENDEZVOUS is not"))
+        << result.err;
+    EXPECT_TRUE(has(result.err, "would silently make many jobs of one rank")) << result.err;
+    EXPECT_TRUE(has(result.err, "[VIA-0503]")) << result.err;
+  }
+  EXPECT_EQ(actor_with({{"VIADUCT_RANK", "0"}, {"VIADUCT_SIZE", "1"}}).code, 0);
+  // A rank has started this program, and has unset VIADUCT_JOB_ID as VIA-0102 says.
+  const Result inside =
+      Program({driver::viaduct_run(), "-n", "2", "/usr/bin/env", "-u", "VIADUCT_JOB_ID",
+               driver::test_program("launcher_actor"), driver::new_tag(), "ok"})
+          .finish();
+  EXPECT_EQ(inside.code, 0) << inside.err;
+}
+
+TEST(RendezvousRefusal, ASecretThatIsNoFile) {
+  const std::string folder = testing::TempDir();
+  const std::string pipe = folder + driver::new_tag();
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const std::vector<std::pair<std::string, std::string>> bad{
+      {pipe, "a pipe"}, {"/dev/zero", "a device"}, {folder, "a folder"}};
+  for (const auto& [path, kind] : bad) {
+    const Result result = actor_with({{"VIADUCT_RENDEZVOUS", "tcp://localhost:7777"},
+                                      {"VIADUCT_RANK", "1"},
+                                      {"VIADUCT_JOB_SECRET_FILE", path}});
+    EXPECT_EQ(result.code, 1);
+    EXPECT_TRUE(
+        has(result.err, "VIADUCT_JOB_SECRET_FILE=" + path + " is not a regular file but " + kind))
+        << result.err;
+    EXPECT_TRUE(has(result.err, "[VIA-0503]")) << result.err;
+  }
+  EXPECT_EQ(::unlink(pipe.c_str()), 0);
 }
 
 TEST(RendezvousRefusal, ProviderForSeveralHostsIsMissing) {

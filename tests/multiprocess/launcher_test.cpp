@@ -264,6 +264,29 @@ TEST(CommandLine, OptionsEndAtTheProgram) {
   EXPECT_EQ(result.out, "3 --label --help");
 }
 
+TEST(CommandLine, BehindTwoDashesStandsTheProgram) {
+  const Result none = Program({driver::viaduct_run(), "--", "-n", "2", "true"}).finish();
+  EXPECT_EQ(none.code, 125) << none.err;
+  EXPECT_TRUE(has(none.err, "cannot execute -n (it is in no folder of PATH")) << none.err;
+  EXPECT_TRUE(has(none.err, "viaduct-run's own options stand before --")) << none.err;
+  EXPECT_TRUE(has(none.err, "[VIA-1002]")) << none.err;
+  const Result some = Program({driver::viaduct_run(), "-n", "1", "--", "echo", "-n", "3"}).finish();
+  EXPECT_EQ(some.code, 0);
+  EXPECT_EQ(some.out, "3");
+}
+
+TEST(CommandLine, NumbersAreDecimal) {
+  const Result ten = run_shell({"-n", "010"}, "echo rank");
+  EXPECT_EQ(ten.code, 0) << ten.err;
+  EXPECT_EQ(driver::count(ten.out, "rank"), 10);
+  for (const Words& option : {Words{"-n", "0x2"}, Words{"--timeout", "0x10"}}) {
+    const Result result = run_shell(option, "true");
+    EXPECT_EQ(result.code, 2) << option[0];
+    EXPECT_TRUE(has(result.err, "numbers are decimal")) << result.err;
+  }
+  EXPECT_EQ(run_shell({"-n", "18446744073709551616"}, "true").code, 2);
+}
+
 TEST(CommandLine, Questions) {
   EXPECT_TRUE(has(Program({driver::viaduct_run(), "--version"}).finish().out, "viaduct-run "));
   EXPECT_TRUE(has(Program({driver::viaduct_run(), "--help"}).finish().out, "--keep-going"));

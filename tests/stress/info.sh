@@ -36,6 +36,10 @@ refuses() {
   grep -qF -- "$text" <<<"$said" || { echo "$* says '$said', and not '$text'"; exit 1; }
 }
 refuses "is negative" "$info" choose --bytes -1
+refuses "numbers are decimal" "$info" choose --bytes 0x10
+refuses "18446744073709551616 not in range" "$info" choose --bytes 18446744073709551616
+grep -q "^10 bytes between" <<<"$("$info" choose --bytes 010)" || { echo "--bytes 010 is not decimal"; exit 1; }
+grep -q "^0 bytes between" <<<"$("$info" choose --bytes 00)" || { echo "--bytes 00 is not 0"; exit 1; }
 refuses "there is no rank 1" "$info" choose --to 1
 refuses "there is no rank 7" "$info" choose --from 7
 refuses "label was given" "$run" --label=3 -n 1 true

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# info_doctor.sh VIADUCT_INFO VIADUCT_RUN WITHOUT_SYSCALLS [SANITIZERS]: `viaduct-info doctor` finds what is wrong, says
+# info_doctor.sh VIADUCT_INFO VIADUCT_RUN WITHOUT_SYSCALLS ALL_PAIRS SPLITC_MODEL [SANITIZERS]: `viaduct-info doctor` finds what is wrong, says
 # how to mend it, and ends with 1 exactly when there is a problem; `choose` says the way of a message.
 set -euo pipefail
-info=$1 run=$2 without=$3 sanitizers=${4-}
+info=$1 run=$2 without=$3 all_pairs=$4 splitc=$5 sanitizers=${6-}
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 
@@ -61,10 +61,39 @@ limited() { (ulimit "$1" "$2" && shift 2 && "$@"); }
 if [ -z "$sanitizers" ]; then # whose shadow memory needs more
   doctor 1 limited -v 4000000
   says_of "address space" "PROBLEM"
-  says "ulimit -v unlimited, or export VIADUCT_SHM_WINDOW="
+  says_of "address space" "the limit is enough for 0 ranks, in Split-C for 0"
+  says "fix: ulimit -v unlimited"
+  says "or export VIADUCT_SHM_WINDOW="
+  # A rank maps its peer's memory, too.
+  doctor 1 limited -v 20000000
+  says_of "address space" "PROBLEM"
+  says_of "address space" "the limit is enough for 1 rank, in Split-C for 0"
+  doctor 1 limited -v 34000000
+  says_of "address space" "the limit is enough for 2 ranks, in Split-C for 0"
+  limited -v 34000000 "$run" -n 2 "$all_pairs" 20 || fail "a job of 2 ranks does not run where the doctor says so"
+  # The settings that the doctor names are enough.
+  settings() { sed -n "s/.*fix: ulimit -$1 unlimited.*, or export //p" <<<"$report"; }
+  for limit in "-v 4000000" "-f 4000000"; do
+    # shellcheck disable=SC2086
+    doctor 1 limited $limit
+    read -r -a changes <<<"$(settings "${limit:1:1}")"
+    [ "${#changes[@]}" = 3 ] || fail "$limit: not three settings but '${changes[*]}'"
+    # shellcheck disable=SC2086
+    doctor 0 limited $limit env "${changes[@]}"
+    for program in "$all_pairs 20" "$splitc --phases 2"; do
+      # shellcheck disable=SC2086
+      limited $limit env "${changes[@]}" "$run" -n 2 $program >/dev/null || fail "$limit: $program does not run with ${changes[*]}"
+    done
+  done
 fi
 doctor 1 limited -f 1024
 says_of "file size" "PROBLEM"
+# No window is so small: only a higher limit helps.
+doctor 1 env VIADUCT_SHM_WINDOW=1M bash -c 'ulimit -Sf 1000; exec "$@"' sh
+grep -A3 "^PROBLEM  file size" <<<"$report" | grep -qxF "         fix: ulimit -f unlimited" || fail "a remedy that does not work: $report"
+doctor 1 limited -f 1000
+says_of "file size" "PROBLEM"
+grep -A3 "^PROBLEM  file size" <<<"$report" | grep -qF "fix: ulimit -f unlimited (as root: the hard limit is" || fail "$report"
 doctor 1 limited -n 64
 says_of "open files" "PROBLEM"
 # Locked memory. CAP_IPC_LOCK lifts the limit; in a user namespace of its own a process may have it in vain.
@@ -140,6 +169,22 @@ text=$("$run" -n 3 "$info" choose --from 2 --to 1 --bytes 8)
 text=$("$run" --hosts a,b --remote-command '/usr/bin/env VIADUCT_HOST_KEY={host} /bin/sh -c {command}' \
   "$info" choose --from 0 --to 1 --bytes 8)
 grep -q "the two are on different hosts" <<<"$text" || fail "choose across hosts: $text"
+
+# Generations of AMVIA: all messages between ranks are those of a MAP.
+says_of_map() { # GENERATION BYTES TEXT
+  text=$("$run" -n 2 env VIADUCT_AM_GENERATION="$1" "$info" choose --from 0 --to 1 --bytes "$2")
+  grep -qF -- "a MAP of $1 over VIs of this provider" <<<"$text" || fail "choose does not know $1: $text"
+  grep -qF -- "$3" <<<"$text" || fail "choose --bytes $2 with $1 lacks '$3': $text"
+  ! grep -q "cache line" <<<"$text" || fail "choose --bytes $2 with $1 tells of channels: $text"
+}
+says_of_map v2 8 "one RDMA write with an immediate value into the peer's ring"
+says_of_map v1 8 "one send by the VI of short messages"
+says_of_map v3 100 "the data by an RDMA write into the peer's half, then the slot by one send by the VI of the MAP"
+says_of_map v1 4000 "one send by the VI of the size that holds both"
+says_of_map v3 100000 "the data by RDMA into the receiver's memory"
+says_of_map v1-strict 100000 "by sends of at most 16384 bytes"
+grep -q "on two hosts: not at all: VIADUCT_AM_GENERATION=v3 uses VIs of provider shm" \
+  <<<"$(VIADUCT_AM_GENERATION=v3 "$info" choose)" || fail "choose does not know where a MAP over shm ends"
 
 # the report
 report=$("$info")

@@ -5,6 +5,7 @@
 
 #include "runtime/errors/codes.hpp"
 #include "runtime/job_size.hpp"
+#include "tools/viaduct-info/generation.hpp"
 #include "tools/viaduct-info/probes.hpp"
 #include "tools/viaduct-info/report.hpp"
 #include "via/choice.hpp"
@@ -79,11 +80,15 @@ std::string way_of_bulk(std::uint64_t bytes, bool remote) {
 std::string way(const via::Choice& choice, std::uint64_t bytes) {
   if (choice.provider.empty()) return "not at all: " + choice.why;
   const auto max_medium = static_cast<std::uint64_t>(am::load_settings().medium_bytes) / 2;
-  const bool remote = choice.provider != "shm";
+  const std::string generation = generation_in_force();
+  const bool maps = !generation.empty();
+  const bool remote = maps || choice.provider != "shm";
+  const bool small = bytes <= std::max(kShort, max_medium);
   const std::string text =
       fmt::format("provider {}: {}\n                {}", choice.provider, choice.why,
-                  bytes <= std::max(kShort, max_medium) ? way_of_small(bytes, max_medium, remote)
-                                                        : way_of_bulk(bytes, remote));
+                  maps    ? way_of_map(generation, bytes, kShort, max_medium)
+                  : small ? way_of_small(bytes, max_medium, remote)
+                          : way_of_bulk(bytes, remote));
   if (!remote) return text;
   return text + "\n                Split-C's reads and writes: " +
          splitc::remote_way(splitc::load_settings(), bytes);
@@ -109,8 +114,11 @@ std::string kept_registered() {
 }
 
 via::Choice choice_for(bool same_host, std::uint32_t sender) {
-  const char* const forced = std::getenv("VIADUCT_PROVIDER");
-  return via::choose_provider(same_host, forced != nullptr ? forced : "", sender);
+  const char* const variable = std::getenv("VIADUCT_PROVIDER");
+  const std::string forced = variable != nullptr ? variable : "";
+  const std::string generation = generation_in_force();
+  return generation.empty() ? via::choose_provider(same_host, forced, sender)
+                            : provider_of_maps(generation, same_host, forced, sender);
 }
 
 /// A pair of this job's ranks.

@@ -18,6 +18,7 @@
 #include "via/memory_lock.hpp"
 #include "via/registration_cache.hpp"
 #include "viaduct/runtime/settings.hpp"
+#include "viaduct/splitc/settings.hpp"
 
 namespace viaduct::info {
 namespace {
@@ -31,6 +32,7 @@ constexpr std::uint64_t kOtherProcesses = 8;
 constexpr std::uint64_t kFilesForRank = 5;
 constexpr std::uint64_t kOtherFiles = 32;
 constexpr std::uint64_t kOrdinaryShm = 64 * kMiB;
+constexpr std::uint64_t kProgramBytes = 64 * kMiB;  // a program, its libraries, its static data
 
 struct Limit {
   std::uint64_t soft = 0;
@@ -245,20 +247,97 @@ Finding open_files(const MachineLimits& limits) {
   return finding;
 }
 
-/// The window of a rank must fit into address space and file size.
-Finding window_limit(const char* subject, __rlimit_resource resource, const char* flag) {
+/// The address space that the settings take of a rank, for itself and again for each peer of its
+/// host.
+struct Reserved {
+  std::uint64_t window = 0;  ///< in every program
+  std::uint64_t spread = 0;  ///< in programs of Split-C
+  std::uint64_t heap = 0;    ///< likewise
+  [[nodiscard]] std::uint64_t region() const { return spread + heap; }
+};
+
+Reserved reserved() {
   RuntimeSettings settings;
   config::load(&settings, runtime_options());
-  const auto window = static_cast<std::uint64_t>(settings.shm_window);
-  const Limit limit = limit_of(resource);
+  const splitc::Settings split_c = splitc::load_settings();
+  return {static_cast<std::uint64_t>(settings.shm_window),
+          static_cast<std::uint64_t>(split_c.spread_bytes),
+          split_c.heap == "shared" ? static_cast<std::uint64_t>(split_c.heap_bytes) : 0};
+}
+
+std::string raise(const char* flag, const Limit& limit) {
+  const bool hard = limit.hard != RLIM_INFINITY;
+  return fmt::format(
+      "ulimit -{} unlimited{}", flag,
+      hard ? fmt::format(" (as root: the hard limit is {})", size_of(limit.hard)) : "");
+}
+
+/// A higher limit, or lower settings of @p most bytes each, where they may be so small.
+std::string raise_or_lower(const char* flag, const Limit& limit, const Reserved& now,
+                           std::uint64_t most) {
+  constexpr std::uint64_t kLeastHeap = 64 * kMiB;
+  if (most < kLeastHeap) return raise(flag, limit);
+  std::string text = raise(flag, limit) + ", or export";
+  const auto lower = [&](const char* variable, std::uint64_t value) {
+    if (value > most) text += fmt::format(" {}={}M", variable, most / kMiB);
+  };
+  lower("VIADUCT_SHM_WINDOW", now.window);
+  lower("VIADUCT_SPREAD_BYTES", now.spread);
+  lower("VIADUCT_HEAP_BYTES", now.heap);
+  return text;
+}
+
+/// The ranks of one host that @p bytes are enough for, where each takes @p each, and this one
+/// @p own.
+std::uint64_t ranks_within(std::uint64_t bytes, std::uint64_t own, std::uint64_t each) {
+  return bytes > own ? (bytes - own) / each : 0;
+}
+
+/// A rank maps the windows of all ranks of its host. In Split-C it maps their regions, too, and its
+/// own once more, in a row with the others.
+Finding address_space() {
+  const Reserved now = reserved();
+  const Limit limit = limit_of(RLIMIT_AS);
+  constexpr std::uint64_t kRanks = 2;
+  const std::uint64_t each = now.window + now.region();
+  const std::uint64_t own = kProgramBytes + now.region();
   Finding finding{
-      Health::good, subject, size_of(limit.soft),
-      fmt::format("a rank's window takes {} of it (VIADUCT_SHM_WINDOW)", in_units(window)), ""};
-  if (limit.soft == RLIM_INFINITY || limit.soft > window + window / 8) return finding;
+      Health::good, "address space", size_of(limit.soft),
+      fmt::format("each of {} ranks maps {}, and {} in Split-C: for each rank a window of {} "
+                  "(VIADUCT_SHM_WINDOW); in Split-C memory of {} (VIADUCT_SPREAD_BYTES, "
+                  "VIADUCT_HEAP_BYTES), and its own twice",
+                  kRanks, in_units(kProgramBytes + kRanks * now.window),
+                  in_units(own + kRanks * each), in_units(now.window), in_units(now.region())),
+      ""};
+  if (limit.soft == RLIM_INFINITY) return finding;
+  const std::uint64_t windows = ranks_within(limit.soft, kProgramBytes, now.window);
+  const std::uint64_t ranks = ranks_within(limit.soft, own, each);
+  finding.meaning += fmt::format("; the limit is enough for {} rank{}, in Split-C for {}", windows,
+                                 windows == 1 ? "" : "s", ranks);
+  if (ranks >= kRanks) return finding;
   finding.health = Health::problem;
-  finding.meaning += ", which does not fit: no job starts";
-  finding.remedy = fmt::format("ulimit -{} unlimited, or export VIADUCT_SHM_WINDOW={}M", flag,
-                               std::max<std::uint64_t>(limit.soft / 4 / kMiB, 1));
+  // Two windows, three times spread memory and heap, and some room for static data.
+  constexpr std::uint64_t kParts = 10;
+  finding.remedy = raise_or_lower("v", limit, now, limit.soft / kParts);
+  return finding;
+}
+
+/// A rank's window is one file, and its region in Split-C is another.
+Finding file_size() {
+  const Reserved now = reserved();
+  const Limit limit = limit_of(RLIMIT_FSIZE);
+  const std::uint64_t largest = std::max(now.window, now.region() + kProgramBytes);
+  Finding finding{
+      Health::good, "file size", size_of(limit.soft),
+      fmt::format("a rank's window is a file of {} (VIADUCT_SHM_WINDOW), its memory in Split-C one "
+                  "of {} and its static data (VIADUCT_SPREAD_BYTES, VIADUCT_HEAP_BYTES)",
+                  in_units(now.window), in_units(now.region())),
+      ""};
+  if (limit.soft == RLIM_INFINITY || limit.soft >= largest) return finding;
+  finding.health = Health::problem;
+  finding.meaning += limit.soft < now.window ? ", which do not fit: no job starts"
+                                             : ", which does not fit: no Split-C program starts";
+  finding.remedy = raise_or_lower("f", limit, now, limit.soft / 4);
   return finding;
 }
 
@@ -273,11 +352,10 @@ std::vector<Finding> examine(const std::string& system_root) {
   std::vector<Finding> findings{lock_of_memory(system_root), shared_memory_folder(), memory_files(),
                                 cross_memory()};
   if (auto yama = ptrace_scope(system_root)) findings.push_back(*yama);
-  findings.insert(findings.end(), {barriers(), process_descriptors(), memory_changes(system_root),
-                                   huge_pages(system_root), cores(limits), core_quota(limits),
-                                   memory(limits), processes(limits), open_files(limits),
-                                   window_limit("address space", RLIMIT_AS, "v"),
-                                   window_limit("file size", RLIMIT_FSIZE, "f")});
+  findings.insert(findings.end(),
+                  {barriers(), process_descriptors(), memory_changes(system_root),
+                   huge_pages(system_root), cores(limits), core_quota(limits), memory(limits),
+                   processes(limits), open_files(limits), address_space(), file_size()});
   return findings;
 }
 

@@ -1,15 +1,21 @@
 /// Gives a transport to ranks that need one.
 
+#include <fmt/format.h>
+
 #include <cstdlib>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "runtime/errors/codes.hpp"
 #include "via/channel/nic.hpp"
 #include "via/choice.hpp"
 #include "via/generations/generations.hpp"
+#include "via/generations/settings.hpp"
 #include "via/verbs/provider.hpp"
 #include "viaduct/job.hpp"
+#include "viaduct/runtime/bootstrap.hpp"
 #include "viaduct/runtime/error.hpp"
 
 namespace viaduct::via {
@@ -38,7 +44,31 @@ Wish wished_provider() {
           "them, or leave it unset");
 }
 
+constexpr std::string_view kGenerationKey = "via.generation";
+
+std::string own_generation() {
+  generations::Settings settings;
+  config::load(&settings, generations::options());
+  return settings.generation;
+}
+
 }  // namespace
+
+void state_generation(Job& job) {
+  const std::string own = own_generation();
+  job.bootstrap().put(kGenerationKey, std::as_bytes(std::span(own)));
+}
+
+void require_same_generation(Job& job) {
+  const std::string own = own_generation();
+  const std::vector<std::byte> bytes = job.bootstrap().get(Rank{0}, kGenerationKey);
+  const std::string_view first(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (first == own) return;
+  throw Error(errors::settings_differ, std::errc::invalid_argument,
+              fmt::format("rank {} and rank 0 differ in VIADUCT_AM_GENERATION, {} and {} "
+                          "(channel: unset): set it alike for all ranks",
+                          index(job.rank()), own, first));
+}
 
 void use_transport_where_needed(Job& job, channel::Nic& nic) {
   if (const auto generation = generations::wished_generation()) {

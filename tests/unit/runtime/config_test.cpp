@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <random>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "viaduct/runtime/error.hpp"
 
@@ -157,6 +159,26 @@ TEST(UnknownVariables, NearestNameIsOffered) {
             "VIADUCT_SHM_WINDOW?");
 }
 
+TEST(UnknownVariables, AFarNameIsNotOffered) {
+  for (const char* name : {"VIADUCT_NOSUCH", "VIADUCT_DEBUG", "VIADUCT_X", "VIADUCT_"}) {
+    ::setenv(name, "1", 1);
+    const std::string text = viaduct::config::unknown_variables();
+    ::unsetenv(name);
+    EXPECT_EQ(text, std::string(name) + " is not a variable that Viaduct knows; it is ignored.");
+  }
+  const std::vector<std::pair<const char*, const char*>> slips{
+      {"VIADUCT_LOGS", "VIADUCT_LOG"},
+      {"VIADUCT_STAT", "VIADUCT_STATS"},
+      {"VIADUCT_RENDEZVOUZ", "VIADUCT_RENDEZVOUS"},
+      {"VIADUCT_SECRET_FILE", "VIADUCT_JOB_SECRET_FILE"}};
+  for (const auto& [slip, meant] : slips) {
+    ::setenv(slip, "1", 1);
+    const std::string text = viaduct::config::unknown_variables();
+    ::unsetenv(slip);
+    EXPECT_NE(text.find(std::string("Did you mean ") + meant + "?"), std::string::npos) << text;
+  }
+}
+
 TEST(UnknownVariables, KnownAndLaunchersOwnAreFine) {
   for (const char* name : {"VIADUCT_LOG", "VIADUCT_RANK", "VIADUCT_JOB_ID", "VIADUCT_PROVIDER"})
     ::setenv(name, "1", 1);
@@ -182,6 +204,20 @@ TEST(Help, NamesTheProvider) {
   EXPECT_NE(text.find("VIADUCT_PROVIDER =\n"), std::string::npos) << text;
   EXPECT_NE(text.find("Accepts one of shm|verbs, or verbs:DEVICE."), std::string::npos) << text;
   EXPECT_NE(text.find("Now shm (from the environment)."), std::string::npos) << text;
+}
+
+TEST(Help, NamesTheVariablesOfARendezvousAndShowsNoSecret) {
+  ::setenv("VIADUCT_JOB_SECRET", "a secret of more than sixteen characters", 1);
+  ::setenv("VIADUCT_HOST_KEY", "a key", 1);
+  const std::string text = viaduct::config::help();
+  ::unsetenv("VIADUCT_JOB_SECRET");
+  ::unsetenv("VIADUCT_HOST_KEY");
+  for (const char* name : {"VIADUCT_RENDEZVOUS", "VIADUCT_RANK", "VIADUCT_SIZE",
+                           "VIADUCT_JOB_SECRET", "VIADUCT_JOB_SECRET_FILE", "VIADUCT_HOST_KEY"})
+    EXPECT_NE(text.find(std::string("  ") + name + " =\n"), std::string::npos) << name;
+  EXPECT_EQ(text.find("a secret of more"), std::string::npos);
+  EXPECT_NE(text.find("Now set (from the environment)."), std::string::npos) << text;
+  EXPECT_NE(text.find("Now a key (from the environment)."), std::string::npos) << text;
 }
 
 /// Each layer's defaults must pass its own checks: a table that contradicts itself would fail in

@@ -88,10 +88,12 @@ class Bundle {
   void set_poll_every(std::uint32_t n) noexcept;
 
   /// Polls until at least one message has been handled, at most @p timeout_ns (negative: for ever):
-  /// spins, yields, then blocks in the kernel.  ok or timeout. Call from outside handlers.
+  /// spins, yields, then blocks in the kernel.  ok or timeout. Call from outside handlers. The loss
+  /// of a rank does not end it: see wait_until().
   Status wait(std::int64_t timeout_ns = -1) noexcept;
 
-  /// Polls until @p done answers true: ok or timeout. @p done is called after every poll.
+  /// Polls until @p done answers true: ok or timeout. @p done is called after every poll, and after
+  /// each loss of a rank, so that it may ask Job::is_lost() or Job::life_epoch().
   Status wait_until(const std::function<bool()>& done, std::int64_t timeout_ns = -1) noexcept;
 
   /// Polls for replies until a reply or a returned message has been handled, a request is here that
