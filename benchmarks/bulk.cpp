@@ -68,7 +68,7 @@ class Bulk {
         bundle_(context_),
         endpoint_(bundle_),
         peer_{other(role)},
-        vi_nic_(context_, context_.nic().is_remote(Rank{other(role)})),
+        vi_nic_(context_, vi_provider()),
         writer_(vi_nic_.get(), pair(), Rank{other(role)}, vi_memory()) {
     endpoint_.map_all();
     if (is_sender())
@@ -255,6 +255,13 @@ class Bulk {
       ways_.push_back(get);
       if (path != Path::rdma) ways_.push_back(store);  // stores are always messages
     }
+  }
+
+  /// Two hosts have provider verbs where none is named.
+  [[nodiscard]] std::string vi_provider() {
+    if (!context_.nic().is_remote(Rank{other(pair().role())})) return "shm";
+    const std::string named = provider_of(options_);
+    return named == "shm" ? "verbs" : named;
   }
 
   void put_pieces(const Block& b) {

@@ -74,7 +74,8 @@ class LogP {
 
   void run(Figures& figures) {
     Samples blocked_cpu;
-    for (std::uint32_t i = 0; i < kBlockedSeconds && !options_.parameters_only; ++i)
+    const std::uint32_t blocked_seconds = std::min(kMostBlockedSeconds, sizes_.rounds());
+    for (std::uint32_t i = 0; i < blocked_seconds && !options_.parameters_only; ++i)
       blocked_cpu.push_back(am_.blocked_cpu_ms(1.0));
     const Rounds rounds = measurements_.run(pair(), sizes_.rounds());
     sizes_.add_note(figures);
@@ -153,7 +154,7 @@ class LogP {
                 {"memcpy_1m_sum", 0, inverses(of("memcpy_1m_sum_gbs"))});
   }
 
-  static constexpr std::uint32_t kBlockedSeconds = 3;
+  static constexpr std::uint32_t kMostBlockedSeconds = 3;
   LogpOptions options_;
   Yardsticks yardsticks_;
   AmLink am_;
@@ -169,7 +170,7 @@ Role role_of(const Job& job) { return job.rank() == Rank{0} ? Role::sender : Rol
 /// All ranks; those beyond two wait at its end, blocked.
 void measure_am(Job& job, std::byte* block, const LogpOptions& options, Figures& figures) {
   am::Context context(job);
-  const ViNic vi_nic(context, provider_of(options) == "verbs");
+  const ViNic vi_nic(context, provider_of(options));
   if (index(job.rank()) < 2) LogP(context, vi_nic.get(), block, role_of(job), options).run(figures);
   job.bootstrap().fence();
 }

@@ -3,6 +3,7 @@
 /// The NIC for the VIs that a benchmark of messages has beside them.
 
 #include <memory>
+#include <string_view>
 
 #include "via/channel/nic.hpp"
 #include "viaduct/am/context.hpp"
@@ -10,19 +11,19 @@
 
 namespace viaduct::bench {
 
-/// The NIC of the context's channels, or one of provider verbs: the former has VIs on one host
-/// only.
+/// The NIC of the context's channels, or one of its own where VIs are to be another provider's than
+/// shm's: the context's NIC has VIs to ranks that share memory and that it reaches by no transport.
 class ViNic {
  public:
-  /// @p verbs: the same in all ranks, each of which constructs then.
-  ViNic(am::Context& context, bool verbs)
-      : verbs_(verbs ? via::open_nic(context.job(), "verbs") : nullptr),
-        nic_(verbs ? verbs_.get() : &context.nic()) {}
+  /// @p provider: the same in all ranks, each of which constructs then.
+  ViNic(am::Context& context, std::string_view provider)
+      : own_(provider != "shm" ? via::open_nic(context.job(), provider) : nullptr),
+        nic_(own_ != nullptr ? own_.get() : &context.nic()) {}
 
   [[nodiscard]] via::Nic& get() const noexcept { return *nic_; }
 
  private:
-  std::unique_ptr<via::Nic> verbs_;
+  std::unique_ptr<via::Nic> own_;
   via::Nic* nic_;
 };
 

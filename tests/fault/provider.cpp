@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "tests/fault/expect.hpp"
 #include "via/fault/src/plan.hpp"
 #include "viaduct/job.hpp"
 #include "viaduct/runtime/bootstrap.hpp"
@@ -23,25 +24,14 @@
 namespace {
 
 using namespace viaduct;
+using test::expect;
+using test::expect_equal;
+using test::failures;
 using via::fault::Dice;
 using via::fault::Kind;
 
 constexpr std::uint32_t kMessages = 200;
 constexpr std::int64_t kLimitNs = 60'000'000'000;
-
-constinit thread_local int failures = 0;  // a rank may be a thread
-
-template <class A, class B>
-void expect_equal(const A& got, const B& wanted, const std::string& what) {
-  if (got == wanted) return;
-  ++failures;
-  fmt::print(stderr, "{}: {} instead of {}\n", what, got, wanted);
-}
-void expect(bool good, const std::string& what) {
-  if (good) return;
-  ++failures;
-  fmt::print(stderr, "{}\n", what);
-}
 
 /// One rank's end of a connection over a NIC with failures, with room for all messages of a case.
 class End {

@@ -195,7 +195,7 @@ static void write_where_none_may(void) {
     void* address;
     VIP_MEM_HANDLE handle;
   } place;
-  const int on_shm = strncmp(rig.attributes.Name, "shm", 3) == 0;
+  const int on_shm = moves_by_shm(&rig);
   VIP_DESCRIPTOR* d = NULL;
   errors = 0;
   if (is_server) {

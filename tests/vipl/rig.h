@@ -69,6 +69,13 @@ HELPER void open_rig(Rig* rig) {
   WANT(VIP_SUCCESS, VipRegisterMem(rig->nic, rig->there, BYTES, &rig->memory, &rig->there_handle));
 }
 
+/* Whether provider shm moves the data: also when provider fault stands around it. */
+HELPER int moves_by_shm(const Rig* rig) {
+  const char* name = (const char*)rig->attributes.Name;
+  while (strncmp(name, "fault(", 6) == 0) name += 6;
+  return strncmp(name, "shm", 3) == 0;
+}
+
 HELPER VIP_VI_ATTRIBUTES vi_attributes(const Rig* rig, int level) {
   VIP_VI_ATTRIBUTES a;
   memset(&a, 0, sizeof a);

@@ -220,12 +220,12 @@ static void reserved_fields_are_not_looked_at(void) {
 }
 
 /* On shm: a send that has its receive is done when the post returns, a receive when a call has
-   looked at its queue. */
+   looked at its queue. Provider fault may make both later. */
 static void status_changes_in_calls(void) {
   static const unsigned kBytes[] = {8, 20000};
   size_t i;
   int calls = 0;
-  if (!is_on_shm()) return;
+  if (strncmp((const char*)rig.attributes.Name, "shm", 3) != 0) return;
   for (i = 0; i < sizeof kBytes / sizeof *kBytes; ++i) {
     VIP_DESCRIPTOR* d = NULL;
     post_receive(b, 0, BYTES);

@@ -37,7 +37,7 @@ HELPER VIP_DESCRIPTOR* wait_receive(VIP_VI_HANDLE vi, VIP_RETURN want) {
   return d;
 }
 
-HELPER int is_on_shm(void) { return strncmp(rig.attributes.Name, "shm", 3) == 0; }
+HELPER int is_on_shm(void) { return moves_by_shm(&rig); }
 
 HELPER int is_reliable(void) { return level != VIP_SERVICE_UNRELIABLE; }
 
@@ -108,8 +108,7 @@ HELPER int wait_count(const int* count, int n) {
   clock_gettime(CLOCK_REALTIME, &limit);
   limit.tv_sec += 20;
   pthread_mutex_lock(&heard_lock);
-  while (*count < n && late == 0)
-    late = pthread_cond_timedwait(&heard_more, &heard_lock, &limit);
+  while (*count < n && late == 0) late = pthread_cond_timedwait(&heard_more, &heard_lock, &limit);
   now = *count;
   pthread_mutex_unlock(&heard_lock);
   return now;
@@ -127,8 +126,9 @@ HELPER void on_error(VIP_PVOID context, VIP_ERROR_DESCRIPTOR* error) {
   pthread_mutex_unlock(&heard_lock);
 }
 
-/* A VI may be seen in the error state before another thread of the library has called on_error(). Returns how many errors
-   have been heard of, at least one unless time has run out; `heard_error` does not change after that. */
+/* A VI may be seen in the error state before another thread of the library has called on_error().
+   Returns how many errors have been heard of, at least one unless time has run out; `heard_error`
+   does not change after that. */
 HELPER int wait_errors(void) { return wait_count(&heard_errors, 1); }
 
 /* Until both VIs have heard of the error of a reliable one. */

@@ -141,8 +141,8 @@ TEST(VerbsDevice, WhatCannotBeIsSaid) {
   EXPECT_NE(refusal("c").find("there is no RDMA device 'c'"), std::string::npos);
   EXPECT_NE(refusal("a:1:3").find("has no address of index 3"), std::string::npos);
   EXPECT_EQ(FakeLibrary::opened(), 0) << "what was opened is closed";
-  for (const char* wrong :
-       {"a:", "a:x", "a:1:", "a:1:y", "a:-1", "a:1x", "a:1:-1", "a:99999999999"}) {
+  for (const char* wrong : {"a:", "a:x", "a:1:", "a:1:y", "a:-1", "a:1x", "a:1:-1", "a:99999999999",
+                            "a:1:0:0", "a:1:0:9", "a:1:0:", "a:1:0:x"}) {
     EXPECT_NE(taken(wrong).find("NAME:PORT:GID-INDEX"), std::string::npos) << wrong;
     EXPECT_NE(refusal(wrong).find("NAME:PORT:GID-INDEX"), std::string::npos) << wrong;
   }

@@ -1,10 +1,22 @@
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "runtime/errors/codes.hpp"
 #include "via/fault/src/fault.hpp"
 #include "viaduct/runtime/clock.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct::via::fault {
+namespace {
+
+void give_to_vi(const Completion& below) noexcept {
+  static_cast<Vi*>(below.vi->attributes().context)->completed_below(*below.descriptor, below.queue);
+}
+
+}  // namespace
 
 CompletionQueue::CompletionQueue(Nic& nic, std::unique_ptr<via::CompletionQueue> inner,
                                  std::size_t capacity)
@@ -33,10 +45,14 @@ Status CompletionQueue::take_decided(Completion& out) noexcept {
 Status CompletionQueue::poll(Completion& out) noexcept {
   nic_.move_lines();
   Completion below;
-  while (decided_.empty() && inner_->poll(below) == Status::ok)
-    static_cast<Vi*>(below.vi->attributes().context)
-        ->completed_below(*below.descriptor, below.queue);
+  while (decided_.empty() && inner_->poll(below) == Status::ok) give_to_vi(below);
+  nic_.tell_errors();  // first: it may destroy a VI whose completions are here
   return take_decided(out);
+}
+
+void CompletionQueue::reap() noexcept {
+  Completion below;
+  while (!inner_armed_.load() && inner_->poll(below) == Status::ok) give_to_vi(below);
 }
 
 Status CompletionQueue::wait(Completion& out, std::int64_t timeout_ns) noexcept {
@@ -47,15 +63,13 @@ Status CompletionQueue::wait(Completion& out, std::int64_t timeout_ns) noexcept 
     if (timeout_ns >= 0 && waited >= timeout_ns) return Status::timeout;
     Completion below;
     const std::int64_t most = nic_.wait_at_most(timeout_ns < 0 ? -1 : timeout_ns - waited);
-    if (inner_->wait(below, most) == Status::ok)
-      static_cast<Vi*>(below.vi->attributes().context)
-          ->completed_below(*below.descriptor, below.queue);
+    if (inner_->wait(below, most) == Status::ok) give_to_vi(below);
   }
 }
 
 void CompletionQueue::add(const Completion& completion) {
   decided_.push_back(completion);
-  if (is_armed()) tell_by_thread();
+  if (is_armed()) tell_by_thread(false);
 }
 
 Status CompletionQueue::notify(std::function<void()> ready) {
@@ -63,8 +77,9 @@ Status CompletionQueue::notify(std::function<void()> ready) {
   ready_ = std::move(ready);
   notice_.store(Notice::armed);
   nic_.move_lines(true);
-  if (!decided_.empty()) {
-    tell_by_thread();
+  nic_.tell_errors();
+  if (!decided_.empty() || nic_.failure_waits()) {
+    tell_by_thread(decided_.empty());
     return Status::ok;
   }
   if (inner_armed_.exchange(true)) return Status::ok;  // still armed for an earlier notice
@@ -82,19 +97,35 @@ void CompletionQueue::tell() noexcept {
   ready();
 }
 
-void CompletionQueue::tell_by_thread() {
-  if (teller_.get_id() == std::this_thread::get_id()) {
-    again_ = true;
-    return;
-  }
-  if (teller_.joinable()) teller_.join();
+void CompletionQueue::tell_by_thread(bool slowly) {
+  const bool is_teller = teller_.get_id() == std::this_thread::get_id();
+  if (!is_teller && teller_.joinable()) teller_.join();
   again_ = true;
+  slowly_ = slowly;
+  if (is_teller) return;
   teller_ = std::thread([this] {
-    while (std::exchange(again_, false)) tell();
+    while (std::exchange(again_, false)) {
+      if (slowly_) std::this_thread::sleep_for(std::chrono::microseconds(100));
+      tell();
+    }
   });
 }
 
+void CompletionQueue::require_room(std::size_t depth) const {
+  if (!nic_.doubles() || promised_ + depth <= capacity_) return;
+  throw Error(errors::bad_attributes, std::errc::no_buffer_space,
+              fmt::format("work queues of {} descriptors do not fit a completion queue of {} "
+                          "entries, {} of them taken by other queues: resize() it first",
+                          depth, capacity_, promised_));
+}
+
 void CompletionQueue::resize(std::size_t capacity) {
+  nic_.check_capacity(capacity);
+  if (nic_.doubles() && capacity < promised_)
+    throw Error(errors::bad_attributes, std::errc::invalid_argument,
+                fmt::format("completion queue of {} entries: the queues attached to it may hold {} "
+                            "descriptors; destroy a VI first",
+                            capacity, promised_));
   inner_->resize(nic_.doubles() ? 2 * capacity : capacity);
   capacity_ = capacity;
 }

@@ -11,13 +11,15 @@
 #include "viaduct/job.hpp"
 #include "viaduct/runtime/clock.hpp"
 #include "viaduct/runtime/error.hpp"
+#include "viaduct/runtime/log.hpp"
 
 namespace viaduct::via::fault {
 
-Nic::Nic(std::unique_ptr<via::Nic> inner, std::string_view name, Plan plan, Rank rank)
-    : inner_(std::move(inner)),
+Nic::Nic(Job& job, std::unique_ptr<via::Nic> inner, std::string_view name, Plan plan)
+    : job_(job),
+      inner_(std::move(inner)),
       plan_(std::move(plan)),
-      dice_(plan_, index(rank)),
+      dice_(plan_, index(job.rank())),
       attributes_(inner_->attributes()),
       ticks_per_ns_(ticks_per_ns()) {
   attributes_.name = name;
@@ -36,7 +38,27 @@ MemoryRegion Nic::register_memory(ProtectionTag tag, std::byte* address, std::si
   return inner_->register_memory(tag, address, bytes, rights);
 }
 
+// Sizes are checked here where those underneath are twice as large, so that no product overflows
+// and the sentences have this NIC's numbers. Otherwise the provider underneath checks them.
+
+void Nic::check_depth(const char* which, std::uint32_t depth) const {
+  if (!doubles()) return;
+  if (depth == 0 || depth > attributes_.max_queue_depth)
+    throw Error(errors::bad_attributes, std::errc::invalid_argument,
+                fmt::format("{} depth {}: {} allows 1 to {}", which, depth, attributes_.name,
+                            attributes_.max_queue_depth));
+}
+
+void Nic::check_capacity(std::size_t capacity) const {
+  if (!doubles()) return;
+  if (capacity == 0 || capacity > attributes_.max_completion_queue)
+    throw Error(errors::bad_attributes, std::errc::invalid_argument,
+                fmt::format("completion queue of {} entries: {} allows 1 to {}", capacity,
+                            attributes_.name, attributes_.max_completion_queue));
+}
+
 std::unique_ptr<via::CompletionQueue> Nic::create_completion_queue(std::size_t capacity) {
+  check_capacity(capacity);
   auto inner = inner_->create_completion_queue(doubles() ? 2 * capacity : capacity);
   return std::make_unique<CompletionQueue>(*this, std::move(inner), capacity);
 }
@@ -52,6 +74,7 @@ Status Nic::listen(std::uint64_t discriminator, ConnectionRequest& out, std::int
     const auto waited = static_cast<std::int64_t>(monotonic_ns() - start);
     const std::int64_t left = timeout_ns < 0 ? -1 : std::max<std::int64_t>(timeout_ns - waited, 0);
     const Status status = inner_->listen(discriminator, out, wait_at_most(left));
+    tell_errors();
     if (status != Status::timeout || left == 0) return status;
   }
 }
@@ -59,7 +82,9 @@ Status Nic::listen(std::uint64_t discriminator, ConnectionRequest& out, std::int
 Status Nic::accept(const ConnectionRequest& request, via::Vi& vi) {
   auto& ours = static_cast<Vi&>(vi);
   if (ours.broken()) return Status::bad_state;
-  return inner_->accept(request, ours.inner());
+  const Status status = inner_->accept(request, ours.inner());
+  tell_errors();
+  return status;
 }
 
 void Nic::on_error(std::function<void(const AsyncError&)> callback) {
@@ -73,17 +98,48 @@ void Nic::on_error(std::function<void(const AsyncError&)> callback) {
     if (below.vi != nullptr) error.vi = static_cast<Vi*>(below.vi->attributes().context);
     for (CompletionQueue* queue : queues_)
       if (&queue->inner() == below.queue) error.queue = queue;
-    on_error_(error);
+    report(error);
   });
 }
 
 void Nic::report(const AsyncError& error) noexcept {
-  if (on_error_) on_error_(error);
+  if (on_error_)
+    errors_.push_back(error);
+  else if (error.cause != ErrorCause::disconnected)
+    job_.log().write(LogLevel::warn, fmt::format("{}: VI to rank {} failed: {}", attributes_.name,
+                                                 index(error.peer), to_string(error.cause)));
+}
+
+void Nic::tell_errors() noexcept {
+  while (!errors_.empty()) {
+    const AsyncError error = errors_.front();
+    errors_.pop_front();  // the callback may come here again
+    const std::function<void(const AsyncError&)> callback = on_error_;  // and set another one
+    if (callback)
+      callback(error);
+    else
+      report(error);  // which logs it
+  }
 }
 
 void Nic::progress() noexcept {
   move_lines();
   inner_->progress();
+  tell_errors();
+}
+
+void Nic::remove(Vi& vi) noexcept {
+  std::erase(vis_, &vi);
+  std::erase_if(errors_, [&](const AsyncError& error) { return error.vi == &vi; });
+}
+
+void Nic::remove(CompletionQueue& queue) noexcept {
+  std::erase(queues_, &queue);
+  std::erase_if(errors_, [&](const AsyncError& error) { return error.queue == &queue; });
+}
+
+bool Nic::has(const Vi& vi) const noexcept {
+  return std::find(vis_.begin(), vis_.end(), &vi) != vis_.end();
 }
 
 double Nic::departure(std::uint32_t bytes, bool both_ways) noexcept {
@@ -93,13 +149,27 @@ double Nic::departure(std::uint32_t bytes, bool both_ways) noexcept {
   return start + (plan_.latency_ns * (both_ways ? 2 : 1) + transfer) * ticks_per_ns_;
 }
 
+/// By index: a callback of the provider underneath may make a VI meanwhile.
 void Nic::move_lines(bool all) noexcept {
-  for (Vi* vi : vis_) vi->move_line(all);
+  for (std::size_t i = 0; i < vis_.size(); ++i) vis_[i]->move_line(all);
+}
+
+bool Nic::failure_waits() const noexcept {
+  return std::any_of(vis_.begin(), vis_.end(), [](const Vi* vi) { return vi->failure_waits(); });
+}
+
+void Nic::tell_armed_queues() {
+  for (CompletionQueue* queue : queues_) queue->tell_of_failure();
 }
 
 bool Nic::any_queue_armed() const noexcept {
   return std::any_of(queues_.begin(), queues_.end(),
                      [](const CompletionQueue* queue) { return queue->is_armed(); });
+}
+
+double Nic::soon() const noexcept {
+  constexpr double kLookAgainNs = 100'000;
+  return static_cast<double>(ticks_now()) + kLookAgainNs * ticks_per_ns_;
 }
 
 std::int64_t Nic::wait_at_most(std::int64_t timeout_ns) const noexcept {
@@ -128,7 +198,7 @@ std::unique_ptr<via::Nic> open(Job& job, std::string_view name) {
   if (index(job.rank()) == 0)
     std::fprintf(stderr, "viaduct: provider %s injects delays and failures, seed %llu\n",
                  std::string(name).c_str(), static_cast<unsigned long long>(plan.seed));
-  return std::make_unique<Nic>(std::move(inner), name, std::move(plan), job.rank());
+  return std::make_unique<Nic>(job, std::move(inner), name, std::move(plan));
 }
 
 }  // namespace viaduct::via::fault

@@ -27,6 +27,16 @@ via::CompletionQueue* below(via::CompletionQueue* queue) noexcept {
 }  // namespace
 
 Vi::Vi(Nic& nic, const ViAttributes& attributes) : nic_(nic), attributes_(attributes) {
+  const std::uint32_t send_depth = attributes.send_depth;
+  const std::uint32_t receive_depth = attributes.receive_depth;
+  nic_.check_depth("send", send_depth);
+  nic_.check_depth("receive", receive_depth);
+  CompletionQueue* const send_queue = ours(attributes.send_queue);
+  CompletionQueue* const receive_queue = ours(attributes.receive_queue);
+  if (send_queue != nullptr)
+    send_queue->require_room(std::size_t{send_depth} +
+                             (receive_queue == send_queue ? receive_depth : 0));
+  if (receive_queue != nullptr) receive_queue->require_room(receive_depth);
   ViAttributes inner = attributes;
   inner.send_queue = below(attributes.send_queue);
   inner.receive_queue = below(attributes.receive_queue);
@@ -34,13 +44,21 @@ Vi::Vi(Nic& nic, const ViAttributes& attributes) : nic_(nic), attributes_(attrib
   if (nic_.doubles()) inner.send_depth *= 2;
   inner_ = nic_.inner().create_vi(inner);
   nic_.add(*this);
+  if (send_queue != nullptr) send_queue->promise(send_depth);
+  if (receive_queue != nullptr) receive_queue->promise(receive_depth);
 }
 
 Vi::~Vi() {
-  disconnect();
+  end_connection();
   nic_.remove(*this);
-  for (via::CompletionQueue* queue : {attributes_.send_queue, attributes_.receive_queue})
-    if (queue != nullptr) ours(queue)->forget(*this);
+  for (const Queue queue : {Queue::send, Queue::receive}) {
+    const bool sends = queue == Queue::send;
+    CompletionQueue* const attached =
+        ours(sends ? attributes_.send_queue : attributes_.receive_queue);
+    if (attached == nullptr) continue;
+    attached->forget(*this);
+    attached->release(sends ? attributes_.send_depth : attributes_.receive_depth);
+  }
 }
 
 ViState Vi::state() const noexcept { return broken_ ? ViState::error : inner_->state(); }
@@ -48,23 +66,35 @@ ViState Vi::state() const noexcept { return broken_ ? ViState::error : inner_->s
 // Posting.
 
 Status Vi::post_send(Descriptor& descriptor) noexcept {
+  Nic& nic = nic_;  // the error callback may destroy this VI
   nic_.move_lines();
   nic_.be_busy(nic_.plan().send_ns);
   const ViState now = state();
-  if (now == ViState::idle || now == ViState::connecting) return Status::bad_state;
-  if (sends_.unreaped >= attributes_.send_depth || nic_.dice().falls_on(Kind::full))
-    return Status::retry;
-  Entry entry;
-  entry.descriptor = &descriptor;
-  const bool behind_line =
-      !sends_.entries.empty() && sends_.entries.back().state == Entry::State::late;
-  choose_fate(entry, behind_line);
-  if (entry.state == Entry::State::posted) {
-    const Status status = leave(entry);
-    if (status != Status::ok) return status;
+  Status status = Status::ok;
+  if (now == ViState::idle || now == ViState::connecting) {
+    status = Status::bad_state;
+  } else if (sends_.unreaped >= attributes_.send_depth || nic_.dice().falls_on(Kind::full)) {
+    status = Status::retry;
   } else {
-    descriptor.control.status = 0;
+    Entry entry;
+    entry.descriptor = &descriptor;
+    choose_fate(entry, now);
+    status = leave_or_queue(entry);
   }
+  if (status == Status::ok && failure_waits()) nic_.tell_armed_queues();
+  nic.tell_errors();
+  return status;
+}
+
+Status Vi::leave_or_queue(Entry& entry) noexcept {
+  if (entry.state == Entry::State::posted) {
+    const bool twice = entry.twice;
+    const Status status = leave(entry);
+    const bool copy_has_left = twice && !entry.twice;
+    if (status != Status::ok && !(status == Status::retry && copy_has_left)) return status;
+    if (status == Status::retry) entry.state = Entry::State::late;
+  }
+  if (entry.state != Entry::State::posted) entry.descriptor->control.status = 0;
   sends_.entries.push_back(entry);
   ++sends_.unreaped;
   move_line(false);
@@ -72,8 +102,9 @@ Status Vi::post_send(Descriptor& descriptor) noexcept {
   return Status::ok;
 }
 
-/// Whether the descriptor leaves now (posted), later (late) or never (decided, or late and fails).
-void Vi::choose_fate(Entry& entry, bool behind_line) noexcept {
+/// Whether the descriptor leaves now (posted), later (late), not at all (decided), or has its turn
+/// behind others in the line (late). All dice are thrown for each descriptor.
+void Vi::choose_fate(Entry& entry, ViState now) noexcept {
   const Descriptor& d = *entry.descriptor;
   const Operation operation = rules::operation_of(d);
   const std::uint32_t done = rules::status_of(rules::completed_as(operation));
@@ -84,41 +115,46 @@ void Vi::choose_fate(Entry& entry, bool behind_line) noexcept {
   const bool lost = dice.falls_on(Kind::disconnect);
   const bool dropped = loses && dice.falls_on(Kind::drop);
   entry.twice = loses && dice.falls_on(Kind::duplicate) && !dropped;
-  if (broken_ || lost) {
+  const bool in_error_state = now == ViState::error;
+  if (in_error_state || lost) {
     entry.status = done | descriptor_status::flushed;
   } else if (error) {
     entry.status = done | descriptor_status::transport_error;
   } else if (dropped) {
     entry.status = done;
   }
-  entry.fails = !broken_ && (lost || (error && !unreliable));
-  if (nic_.plan().delays() && !nic_.any_queue_armed()) {
+  entry.fails = !in_error_state && (lost || (error && !unreliable));
+  if (!in_error_state && nic_.plan().delays() && !nic_.any_queue_armed()) {
     const bool both_ways = operation != Operation::send && operation != Operation::rdma_write;
     entry.leaves_at = nic_.departure(d.control.length, both_ways);
   }
-  if (entry.status != 0 && !entry.fails)
-    entry.state = Entry::State::decided;
-  else if (entry.fails || entry.leaves_at != 0 || behind_line)
+  if (has_line() || entry.fails || entry.leaves_at != 0)
     entry.state = Entry::State::late;
+  else if (entry.status != 0)
+    entry.state = Entry::State::decided;
 }
 
+/// The copy goes first, so that the descriptor's own completion comes when neither is read any
+/// more. A descriptor that finds no room behind its copy needs no second one.
 Status Vi::leave(Entry& entry) noexcept {
+  if (entry.twice && send_copy(*entry.descriptor)) entry.twice = false;
   const Status status = inner_->post_send(*entry.descriptor);
-  if (status != Status::ok) return status;
-  entry.state = Entry::State::posted;
-  if (entry.twice) send_copy(*entry.descriptor);
-  return Status::ok;
+  if (status == Status::ok) entry.state = Entry::State::posted;
+  return status;
 }
 
-void Vi::send_copy(const Descriptor& descriptor) noexcept {
+bool Vi::send_copy(const Descriptor& descriptor) noexcept {
   auto copy = std::make_unique<DescriptorWith<kMaxSegments + 2>>();
   copy->control = descriptor.control;
   const DataSegment* const from = descriptor.segments();
   std::copy(from, from + descriptor.control.segment_count, copy->segments());
-  if (inner_->post_send(*copy) == Status::ok) copies_.push_back(std::move(copy));
+  if (inner_->post_send(*copy) != Status::ok) return false;
+  copies_.push_back(std::move(copy));
+  return true;
 }
 
 Status Vi::post_receive(Descriptor& descriptor) noexcept {
+  Nic& nic = nic_;  // the error callback may destroy this VI
   if (receives_.unreaped >= attributes_.receive_depth || nic_.dice().falls_on(Kind::full))
     return Status::retry;
   Entry entry;
@@ -128,39 +164,77 @@ Status Vi::post_receive(Descriptor& descriptor) noexcept {
     entry.state = Entry::State::decided;
     entry.status = flushed_status(descriptor, Queue::receive);
   } else if (const Status status = inner_->post_receive(descriptor); status != Status::ok) {
+    nic.tell_errors();
     return status;
   }
   receives_.entries.push_back(entry);
   ++receives_.unreaped;
   hand_out_front(Queue::receive);
+  nic.tell_errors();
   return Status::ok;
 }
 
 // The line.
 
+const Vi::Entry& Vi::first_late() const noexcept {
+  return *std::find_if(sends_.entries.begin(), sends_.entries.end(),
+                       [](const Entry& entry) { return entry.state == Entry::State::late; });
+}
+
+bool Vi::failure_waits() const noexcept { return has_line() && first_late().fails; }
+
 double Vi::next_departure() const noexcept {
-  for (const Entry& entry : sends_.entries)
-    if (entry.state == Entry::State::late) return entry.fails ? 0 : entry.leaves_at;
-  return 0;
+  if (!has_line()) return 0;
+  const Entry& first = first_late();
+  return first.fails ? nic_.soon() : first.leaves_at;
 }
 
 void Vi::move_line(bool all) noexcept {
-  if (sends_.entries.empty() || sends_.entries.back().state != Entry::State::late) return;
+  if (!has_line() || moving_) return;
+  moving_ = true;
+  let_leave(all);
+  hand_out_front(Queue::send);
+  if (failure_waits()) let_fail();
+  hand_out_front(Queue::send);
+  moving_ = false;
+}
+
+/// Up to the first one whose time has not come, or that fails.
+void Vi::let_leave(bool all) noexcept {
   const auto now = static_cast<double>(ticks_now());
   for (Entry& entry : sends_.entries) {
     if (entry.state != Entry::State::late) continue;
-    if (entry.fails) {
-      if (&entry == &sends_.entries.front()) fail_front();
-      break;
+    if (entry.fails || (!all && entry.leaves_at > now)) return;
+    if (entry.status != 0) {
+      entry.state = Entry::State::decided;
+      continue;
     }
-    if (!all && entry.leaves_at > now) break;
     const Status status = leave(entry);
-    if (status == Status::retry) break;
     if (status == Status::ok) continue;
-    entry.state = Entry::State::decided;  // the connection has ended meanwhile
-    entry.status = flushed_status(*entry.descriptor, Queue::send);
+    if (status != Status::retry) flush_late();  // the connection has ended meanwhile
+    return;
   }
-  hand_out_front(Queue::send);
+}
+
+/// The sends before the failure have to complete first. Nobody else may look at them underneath:
+/// the program may be waiting for something else.
+void Vi::let_fail() noexcept {
+  reap_sends();
+  const Entry& front = sends_.entries.front();
+  if (front.state != Entry::State::late) return;
+  if (inner_->state() == ViState::connected)
+    fail_front();
+  else
+    flush_late();  // the connection has ended meanwhile
+}
+
+void Vi::reap_sends() noexcept {
+  if (attributes_.send_queue != nullptr) {
+    ours(attributes_.send_queue)->reap();
+    return;
+  }
+  Descriptor* descriptor = nullptr;
+  while (inner_->send_done(descriptor) == Status::ok) completed_below(*descriptor, Queue::send);
 }
 
 /// Carries out the failure that was decided at post: nothing before the descriptor is under way.
@@ -171,8 +245,8 @@ void Vi::fail_front() noexcept {
   broken_ = true;
   inner_->disconnect();
   flush_late();
-  nic_.report({transport ? ErrorCause::transport : ErrorCause::connection_lost, this, nullptr,
-               peer()});
+  nic_.report(
+      {transport ? ErrorCause::transport : ErrorCause::connection_lost, this, nullptr, peer()});
 }
 
 void Vi::flush_late() noexcept {
@@ -200,7 +274,6 @@ void Vi::completed_below(Descriptor& descriptor, Queue queue) noexcept {
   entry->state = Entry::State::decided;
   if (queue == Queue::receive) corrupt(descriptor);
   hand_out_front(queue);
-  if (queue == Queue::send) move_line(false);
 }
 
 void Vi::hand_out_front(Queue queue) noexcept {
@@ -245,7 +318,8 @@ void Vi::reaped(Descriptor& descriptor, Queue queue) noexcept {
   if (queue == Queue::receive && !descriptor.failed()) nic_.be_busy(nic_.plan().receive_ns);
 }
 
-Status Vi::done(Queue queue, Descriptor*& out) noexcept {
+/// done() without the errors' callback, which may destroy this VI.
+Status Vi::take(Queue queue, Descriptor*& out) noexcept {
   if ((queue == Queue::send ? attributes_.send_queue : attributes_.receive_queue) != nullptr)
     return Status::bad_state;
   nic_.move_lines();
@@ -262,10 +336,23 @@ Status Vi::done(Queue queue, Descriptor*& out) noexcept {
   return Status::ok;
 }
 
+Status Vi::done(Queue queue, Descriptor*& out) noexcept {
+  Nic& nic = nic_;
+  const Status status = take(queue, out);
+  nic.tell_errors();
+  return status;
+}
+
 Status Vi::wait(Queue queue, Descriptor*& out, std::int64_t timeout_ns) noexcept {
+  Nic& nic = nic_;
   const std::uint64_t start = monotonic_ns();
   for (;;) {
-    if (const Status status = done(queue, out); status != Status::retry) return status;
+    const Status status = take(queue, out);
+    if (nic.has_errors()) {
+      nic.tell_errors();
+      if (status == Status::retry && !nic.has(*this)) return Status::bad_state;
+    }
+    if (status != Status::retry) return status;
     const auto waited = static_cast<std::int64_t>(monotonic_ns() - start);
     if (timeout_ns >= 0 && waited >= timeout_ns) return Status::timeout;
     const std::int64_t most = nic_.wait_at_most(timeout_ns < 0 ? -1 : timeout_ns - waited);
@@ -280,26 +367,44 @@ Status Vi::wait(Queue queue, Descriptor*& out, std::int64_t timeout_ns) noexcept
 
 ConnectResult Vi::connect(Rank peer, std::uint64_t discriminator, std::int64_t timeout_ns) {
   if (broken_) return ConnectResult::rejected;
+  Nic& nic = nic_;
   nic_.move_lines(true);
-  return inner_->connect(peer, discriminator, timeout_ns);
+  const ConnectResult result = inner_->connect(peer, discriminator, timeout_ns);
+  nic.tell_errors();
+  return result;
 }
 
 Status Vi::connect_peer_start(Rank peer, std::uint64_t discriminator) {
   if (broken_) return Status::bad_state;
-  return inner_->connect_peer_start(peer, discriminator);
+  Nic& nic = nic_;
+  const Status status = inner_->connect_peer_start(peer, discriminator);
+  nic.tell_errors();
+  return status;
 }
 
 Status Vi::connect_peer_done() noexcept {
+  Nic& nic = nic_;
   nic_.move_lines();
-  return inner_->connect_peer_done();
+  const Status status = inner_->connect_peer_done();
+  nic.tell_errors();
+  return status;
 }
 
 ConnectResult Vi::connect_peer_wait(std::int64_t timeout_ns) {
+  Nic& nic = nic_;
   nic_.move_lines(true);
-  return inner_->connect_peer_wait(timeout_ns);
+  const ConnectResult result = inner_->connect_peer_wait(timeout_ns);
+  nic.tell_errors();
+  return result;
 }
 
 void Vi::disconnect() noexcept {
+  Nic& nic = nic_;
+  end_connection();
+  nic.tell_errors();
+}
+
+void Vi::end_connection() noexcept {
   move_line(true);
   broken_ = false;
   inner_->disconnect();

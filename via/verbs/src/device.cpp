@@ -208,26 +208,27 @@ Wish parse(std::string_view text, std::uint32_t turn) {
   std::string_view entry = text;
   for (std::uint32_t i = 0; i < turn % entries; ++i) entry.remove_prefix(entry.find(',') + 1);
   entry = entry.substr(0, entry.find(','));
-  Wish wish;
-  const auto number = [&](std::int32_t& out) {
-    const std::size_t colon = entry.find(':');
-    if (colon == std::string_view::npos) return std::string_view{};
-    const std::string_view digits = entry.substr(colon + 1, entry.find(':', colon + 1) - colon - 1);
-    const auto [end, bad] = std::from_chars(digits.data(), digits.data() + digits.size(), out);
-    if (bad != std::errc() || end != digits.data() + digits.size() || out < 0)
-      throw Error(errors::bad_setting, std::errc::invalid_argument,
-                  "VIADUCT_VERBS_DEVICE is '" + std::string(text) +
-                      "': a device is NAME, NAME:PORT or NAME:PORT:GID-INDEX, for example "
-                      "mlx5_0:1:3");
-    return entry.substr(0, colon);
+  const auto next_field = [&entry] {
+    const std::string_view field = entry.substr(0, entry.find(':'));
+    entry.remove_prefix(field.size());
+    return field;
   };
-  const std::string_view name = entry.substr(0, entry.find(':'));
-  number(wish.port);
-  if (const std::size_t colon = entry.find(':'); colon != std::string_view::npos) {
-    entry.remove_prefix(colon + 1);
-    number(wish.gid_index);
+  Wish wish;
+  wish.name = next_field();
+  bool good = true;
+  for (std::int32_t* const number : {&wish.port, &wish.gid_index}) {
+    if (entry.empty()) break;
+    entry.remove_prefix(1);  // the colon
+    const std::string_view digits = next_field();
+    const char* const digits_end = digits.data() + digits.size();
+    const auto [end, bad] = std::from_chars(digits.data(), digits_end, *number);
+    good = good && bad == std::errc() && end == digits_end && *number >= 0;
   }
-  wish.name = name;
+  if (!good || !entry.empty())
+    throw Error(errors::bad_setting, std::errc::invalid_argument,
+                "VIADUCT_VERBS_DEVICE is '" + std::string(text) +
+                    "': a device is NAME, NAME:PORT or NAME:PORT:GID-INDEX, for example "
+                    "mlx5_0:1:3");
   return wish;
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "runtime/errors/codes.hpp"
+#include "via/fault/provider.hpp"
 #include "via/vipl/src/library.hpp"
 #include "viaduct/runtime/log.hpp"
 #include "viaduct/runtime/version.hpp"
@@ -47,7 +48,7 @@ bool is_listed(std::string_view name, std::string_view list) {
 
 /// The provider that a device name means, "" for the default one; false: the name means no device.
 bool provider_of(std::string_view device, std::string& provider) {
-  if (is_provider(device, "shm") || is_provider(device, "verbs")) {
+  if (is_provider(device, "shm") || is_provider(device, "verbs") || fault::is_fault(device)) {
     provider = device;
     return true;
   }
