@@ -1,6 +1,7 @@
 /// Calls that wait for their answers, end early or fail.
 
 #include <algorithm>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -40,6 +41,14 @@ void CallRing::hold(const PendingCall* call) noexcept {
     if (call_of(places[i]) == call) places[i] |= kHeld;
 }
 
+void CallLock::lock(Bundle& bundle) noexcept {
+  static_assert(sizeof(Bundle::Lock) <= sizeof room_ && alignof(Bundle::Lock) <= alignof(void*));
+  new (room_) Bundle::Lock(bundle, "Then");
+  is_held_ = true;
+}
+
+void CallLock::unlock() noexcept { std::launder(reinterpret_cast<Bundle::Lock*>(room_))->~Lock(); }
+
 void PendingCall::poll() noexcept { bundle->poll(); }
 
 std::uint32_t PendingCall::await_slowly() noexcept {
@@ -59,9 +68,13 @@ Status PendingCall::await_for(std::int64_t timeout_ns) noexcept {
 }
 
 void PendingCall::finish(std::uint32_t outcome) noexcept {
-  const std::uint32_t before = load_word(state, kRelaxed);
-  if (before > kFailed && (before & kAttached) != 0) resume(*this, outcome);
-  store_word(state, outcome, kRelease);
+  PendingCall* here = this;
+  if (is_attached()) {
+    const Resume tell = std::exchange(resume, nullptr);
+    tell(*this, std::exchange(context, &here), outcome);
+    if (here == nullptr) return;  // the function has ended its future
+  }
+  store_word(here->state, outcome, kRelease);
 }
 
 void PendingCall::fail(Undeliverable why) noexcept {
@@ -94,10 +107,14 @@ void PendingCall::abandon() noexcept { (void)move_to(nullptr); }
 
 bool PendingCall::move_to(PendingCall* to) noexcept {
   const Bundle::Lock lock(*bundle, "Future");
-  if (!is_ready())
+  const bool is_told = is_attached() && resume == nullptr;  // by this thread, further out
+  if (is_told) {
+    *static_cast<PendingCall**>(context) = to;
+  } else if (!is_ready()) {
     for (const EndpointCore* endpoint : bundle->dispatcher_.endpoints)
       for (const auto& map : endpoint->table.maps())
         if (map->calls.replace(this, to)) break;
+  }
   if (to != nullptr) {
     to->bundle = bundle;
     to->error = error;
@@ -105,7 +122,7 @@ bool PendingCall::move_to(PendingCall* to) noexcept {
     to->context = context;
     store_word(to->state, load_word(state, kRelaxed), kRelaxed);
   }
-  const bool is_there = load_word(state, kRelaxed) == kOk;
+  const bool is_there = is_told || load_word(state, kRelaxed) == kOk;
   store_word(state, kFailed, kRelaxed);
   return is_there;
 }

@@ -137,6 +137,7 @@ class Bundle {
   friend struct detail::Dispatcher;
   friend struct detail::EndpointCore;
   friend struct detail::PendingCall;
+  friend class detail::CallLock;
   friend struct detail::ShortWay;
 
   class Lock;       // of a parallel bundle

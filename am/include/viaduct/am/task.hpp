@@ -99,8 +99,8 @@ class Awaiter {
 
  private:
   /// In the poll that brings the answer: the task goes on outside the handler.
-  static void tell(PendingCall& call, std::uint32_t) {
-    auto& task = *static_cast<Task::promise_type*>(call.context);
+  static void tell(PendingCall&, void* context, std::uint32_t) {
+    auto& task = *static_cast<Task::promise_type*>(context);
     task.runner->wake(task);
   }
   Future<R>& future_;
