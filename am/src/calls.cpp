@@ -41,6 +41,17 @@ void CallRing::hold(const PendingCall* call) noexcept {
     if (call_of(places[i]) == call) places[i] |= kHeld;
 }
 
+bool CallRing::detach(const void* context) noexcept {
+  for (std::uint8_t i = answered; i != made; ++i) {
+    PendingCall* const call = call_of(places[i]);
+    if (call == nullptr || !call->is_attached() || call->context != context) continue;
+    store_word(call->state, load_word(call->state, kRelaxed) & ~PendingCall::kAttached, kRelaxed);
+    places[i] = place_of(*call);
+    return true;
+  }
+  return false;
+}
+
 void CallLock::lock(Bundle& bundle) noexcept {
   static_assert(sizeof(Bundle::Lock) <= sizeof room_ && alignof(Bundle::Lock) <= alignof(void*));
   new (room_) Bundle::Lock(bundle, "Then");
@@ -86,12 +97,24 @@ bool PendingCall::attach(Resume to_resume, void* its_context) noexcept {
   if (is_ready()) return false;
   const Bundle::Lock lock(*bundle, "Future::then");
   if (is_ready()) return false;
+  if (is_attached()) [[unlikely]]
+    violate_contract(
+        errors::future_awaited,
+        "a future was awaited, or given to then(), while a task waits for it: one task "
+        "waits for a future at a time");
   resume = to_resume;
   context = its_context;
   store_word(state, load_word(state, kRelaxed) | kAttached, kRelaxed);
   for (const EndpointCore* endpoint : bundle->dispatcher_.endpoints)
     for (const auto& map : endpoint->table.maps()) map->calls.hold(this);
   return true;
+}
+
+void PendingCall::detach(Bundle& bundle, const void* its_context) noexcept {
+  const Bundle::Lock lock(bundle, "Task");
+  for (const EndpointCore* endpoint : bundle.dispatcher_.endpoints)
+    for (const auto& map : endpoint->table.maps())
+      if (map->calls.detach(its_context)) return;
 }
 
 bool PendingCall::take_over(PendingCall& from) noexcept {
@@ -114,6 +137,10 @@ bool PendingCall::move_to(PendingCall* to) noexcept {
     for (const EndpointCore* endpoint : bundle->dispatcher_.endpoints)
       for (const auto& map : endpoint->table.maps())
         if (map->calls.replace(this, to)) break;
+    if (to == nullptr && is_attached() && context != nullptr) {
+      error = Undeliverable::reply_rejected;
+      resume(*this, context, kFailed);
+    }
   }
   if (to != nullptr) {
     to->bundle = bundle;

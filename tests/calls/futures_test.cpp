@@ -1,6 +1,6 @@
 /// @file
-/// Functions of then() that move or end while their call is pending, or at the moment of its
-/// answer. Every rank calls the next one.
+/// Futures, functions of then() and tasks that move or end while their call is pending, or at the
+/// moment of its answer. Every rank calls the next one.
 
 #include <malloc.h>
 #include <unistd.h>
@@ -9,16 +9,20 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <new>
 #include <optional>
+#include <stdexcept>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "viaduct/am/bundle.hpp"
 #include "viaduct/am/context.hpp"
 #include "viaduct/am/endpoint.hpp"
+#include "viaduct/am/task.hpp"
 #include "viaduct/job.hpp"
 
 namespace am = viaduct::am;
@@ -50,6 +54,100 @@ struct World {
 
   [[nodiscard]] am::Future<Number> call(Number x) { return endpoint.call<twice>(to, x); }
 };
+
+// Tasks.
+
+am::Task throw_behind_call(World& w) {
+  const auto answer = co_await w.call(1);
+  throw std::runtime_error(answer ? "thrown" : "no answer");
+}
+am::Task throw_at_once() {
+  throw std::runtime_error("thrown");
+  co_return;
+}
+am::Task call_three_times(World& w, int& done) {
+  Number sum = 0;
+  for (Number i = 1; i <= 3; ++i) {
+    const auto answer = co_await w.call(i);
+    sum += answer.value_or(100);
+  }
+  done += sum == 12 ? 1 : 0;
+}
+am::Task await_outside(am::Future<Number>& future, std::vector<Answered>& answers) {
+  const auto answer = co_await future;
+  answers.push_back(answer);
+}
+
+/// @return whether run() throws.
+[[gnu::noinline]] bool throws(World& w, std::vector<am::Task>& tasks) {
+  try {
+    w.bundle.run(tasks);
+  } catch (const std::runtime_error& error) {
+    return std::strcmp(error.what(), "thrown") == 0;
+  }
+  return false;
+}
+
+/// Polls until the calls made so far are answered. @return bytes of this stack frame that a poll
+/// has changed: it lies where run() has had its own.
+[[gnu::noinline]] std::ptrdiff_t poll_on_used_stack(World& w) {
+  volatile unsigned char frame[16384];
+  for (volatile unsigned char& byte : frame) byte = 0xab;
+  CHECK(*w.call(5).wait() == 10);
+  return std::count_if(std::begin(frame), std::end(frame), [](int byte) { return byte != 0xab; });
+}
+
+void test_run_that_throws(World& w) {
+  int done = 0;
+  std::vector<am::Task> tasks;
+  tasks.push_back(throw_behind_call(w));
+  for (int i = 0; i < 20; ++i) tasks.push_back(call_three_times(w, done));
+  CHECK(throws(w, tasks));
+  CHECK(poll_on_used_stack(w) == 0);
+  CHECK(done == 0 && tasks[0].is_done() && !tasks[1].is_done());
+  w.bundle.run(tasks);  // goes on with them
+  CHECK(done == 20);
+
+  tasks.clear();
+  for (int i = 0; i < 20; ++i) tasks.push_back(call_three_times(w, done));
+  tasks.push_back(throw_at_once());
+  CHECK(throws(w, tasks));
+  tasks.clear();
+  CHECK(poll_on_used_stack(w) == 0 && done == 20);
+}
+
+void test_task_that_ends(World& w) {
+  std::vector<Answered> answers;
+  auto waited = w.call(2);
+  auto awaited = w.call(3);
+  {
+    std::vector<am::Task> tasks;
+    tasks.push_back(await_outside(waited, answers));
+    tasks.push_back(await_outside(awaited, answers));
+    tasks.push_back(throw_at_once());
+    CHECK(throws(w, tasks));
+  }
+  CHECK(!waited.ready() && *waited.wait() == 4 && answers.empty());
+  w.bundle.run(await_outside(awaited, answers));
+  CHECK(answers.size() == 1 && answers[0].value_or(0) == 6 && *awaited.wait() == 6);
+}
+
+void test_awaited_future(World& w) {
+  std::vector<Answered> answers;
+  std::optional<am::Future<Number>> moves(w.call(4));
+  std::optional<am::Future<Number>> ends(w.call(5));
+  std::vector<am::Task> tasks;
+  tasks.push_back(await_outside(*moves, answers));
+  tasks.push_back(await_outside(*ends, answers));
+  tasks.push_back(throw_at_once());
+  CHECK(throws(w, tasks));
+  auto moved = std::move(*moves);
+  moves.reset();
+  ends.reset();
+  w.bundle.run(tasks);
+  CHECK(answers.size() == 2 && answers[0].error() == am::Undeliverable::reply_rejected &&
+        answers[1].value_or(0) == 8 && *moved.wait() == 8);
+}
 
 // Then.
 
@@ -153,6 +251,9 @@ int body(viaduct::Job& job, int, char**) {
   endpoint.map_all();
   World w{bundle, endpoint, am::Index{(index(job.rank()) + 1) % job.size()}};
   CHECK(bundle.barrier() == Status::ok);
+  test_run_that_throws(w);
+  test_task_that_ends(w);
+  test_awaited_future(w);
   test_end_inside(w);
   test_move_inside(w);
   CHECK(bundle.barrier() == Status::ok);

@@ -178,6 +178,7 @@ class [[nodiscard]] Future : private detail::Answer<R> {
   }
   /// @p function is called once with the Result<R>, inside the poll that brings the answer, as a
   /// reply handler: it may not communicate. Where the answer is here already it is called at once.
+  /// Precondition: no task waits for the future (the program is stopped).
   ///
   /// @return an object that holds @p function. When that ends before the answer comes, @p function
   ///         is not called. In a parallel bundle its end, and its move, wait for a call of
@@ -206,7 +207,7 @@ class [[nodiscard]] Future : private detail::Answer<R> {
 };
 
 /// then: a future with a function that is told of its result. It is no Future: it has no second
-/// then(). The function moves to the poll's stack for its call, and
+/// then(), and a task cannot co_await it. The function moves to the poll's stack for its call, and
 /// ends behind it: the function may move this object, or end it.
 template <class R, class F>
 class [[nodiscard]] Then : private Future<R> {

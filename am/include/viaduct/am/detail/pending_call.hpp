@@ -55,14 +55,17 @@ struct PendingCall {
   [[gnu::cold, gnu::noinline]] std::uint32_t await_slowly() noexcept;
   /// Waits at most @p timeout_ns (negative: for ever).
   [[gnu::cold, gnu::noinline]] Status await_for(std::int64_t timeout_ns) noexcept;
-  /// Has @p to_resume called when the answer comes. False: the answer has come already.
+  /// Has @p to_resume called when the answer comes. False: the answer has come already. Stops the
+  /// program where a task is to be told already.
   [[nodiscard]] bool attach(Resume to_resume, void* its_context) noexcept;
+  /// Takes attach() back for the call of @p bundle that has @p its_context, if it is still pending.
+  [[gnu::cold, gnu::noinline]] static void detach(Bundle& bundle, const void* its_context) noexcept;
   /// This object takes the place of @p from, which may be pending. Answers whether its result is
   /// there.
   bool take_over(PendingCall& from) noexcept;
   /// @p to takes the place of this call in the ring, and its contents. Null: the place stays empty,
-  /// as the future ends. Answers whether the result is there. While another thread tells the call's
-  /// function, this waits for its end.
+  /// as the future ends, and a task that waits for it goes on with reply_rejected. Answers whether
+  /// the result is there. While another thread tells the call's function, this waits for its end.
   bool move_to(PendingCall* to) noexcept;
   /// The object ends: the answer is to be dropped.
   [[gnu::cold]] void abandon() noexcept;
@@ -167,6 +170,9 @@ struct CallRing {
   bool replace(const PendingCall* before, PendingCall* now) noexcept;
   /// From now on take() leaves @p call to take_any().
   void hold(const PendingCall* call) noexcept;
+  /// Takes attach() and hold() back for the call that is attached with @p context. False: it is not
+  /// here.
+  bool detach(const void* context) noexcept;
 
   CallRing() noexcept { places.fill(kHeld); }
 
