@@ -33,6 +33,9 @@ class TaskRunner;
 /// once for each task, unless it can avoid that. One task waits for a future at a time: a second
 /// one is stopped with a sentence (VIA-3015). A future may move while a task waits for it. Where
 /// the future ends first, the task goes on with reply_rejected.
+///
+/// Keep the result in a variable before you look at it, as above: g++ 12 makes wrong code of `if
+/// (co_await call) ...; else ...` (illegal instruction).
 class Task {
  public:
   struct promise_type {
