@@ -1,6 +1,7 @@
 /// Calls that wait for their answers, end early or fail.
 
 #include <algorithm>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -40,6 +41,25 @@ void CallRing::hold(const PendingCall* call) noexcept {
     if (call_of(places[i]) == call) places[i] |= kHeld;
 }
 
+bool CallRing::detach(const void* context) noexcept {
+  for (std::uint8_t i = answered; i != made; ++i) {
+    PendingCall* const call = call_of(places[i]);
+    if (call == nullptr || !call->is_attached() || call->context != context) continue;
+    store_word(call->state, load_word(call->state, kRelaxed) & ~PendingCall::kAttached, kRelaxed);
+    places[i] = place_of(*call);
+    return true;
+  }
+  return false;
+}
+
+void CallLock::lock(Bundle& bundle) noexcept {
+  static_assert(sizeof(Bundle::Lock) <= sizeof room_ && alignof(Bundle::Lock) <= alignof(void*));
+  new (room_) Bundle::Lock(bundle, "Then");
+  is_held_ = true;
+}
+
+void CallLock::unlock() noexcept { std::launder(reinterpret_cast<Bundle::Lock*>(room_))->~Lock(); }
+
 void PendingCall::poll() noexcept { bundle->poll(); }
 
 std::uint32_t PendingCall::await_slowly() noexcept {
@@ -59,9 +79,13 @@ Status PendingCall::await_for(std::int64_t timeout_ns) noexcept {
 }
 
 void PendingCall::finish(std::uint32_t outcome) noexcept {
-  const std::uint32_t before = load_word(state, kRelaxed);
-  if (before > kFailed && (before & kAttached) != 0) resume(*this, outcome);
-  store_word(state, outcome, kRelease);
+  PendingCall* here = this;
+  if (is_attached()) {
+    const Resume tell = std::exchange(resume, nullptr);
+    tell(*this, std::exchange(context, &here), outcome);
+    if (here == nullptr) return;  // the function has ended its future
+  }
+  store_word(here->state, outcome, kRelease);
 }
 
 void PendingCall::fail(Undeliverable why) noexcept {
@@ -73,12 +97,24 @@ bool PendingCall::attach(Resume to_resume, void* its_context) noexcept {
   if (is_ready()) return false;
   const Bundle::Lock lock(*bundle, "Future::then");
   if (is_ready()) return false;
+  if (is_attached()) [[unlikely]]
+    violate_contract(
+        errors::future_awaited,
+        "a future was awaited, or given to then(), while a task waits for it: one task "
+        "waits for a future at a time");
   resume = to_resume;
   context = its_context;
   store_word(state, load_word(state, kRelaxed) | kAttached, kRelaxed);
   for (const EndpointCore* endpoint : bundle->dispatcher_.endpoints)
     for (const auto& map : endpoint->table.maps()) map->calls.hold(this);
   return true;
+}
+
+void PendingCall::detach(Bundle& bundle, const void* its_context) noexcept {
+  const Bundle::Lock lock(bundle, "Task");
+  for (const EndpointCore* endpoint : bundle.dispatcher_.endpoints)
+    for (const auto& map : endpoint->table.maps())
+      if (map->calls.detach(its_context)) return;
 }
 
 bool PendingCall::take_over(PendingCall& from) noexcept {
@@ -94,10 +130,18 @@ void PendingCall::abandon() noexcept { (void)move_to(nullptr); }
 
 bool PendingCall::move_to(PendingCall* to) noexcept {
   const Bundle::Lock lock(*bundle, "Future");
-  if (!is_ready())
+  const bool is_told = is_attached() && resume == nullptr;  // by this thread, further out
+  if (is_told) {
+    *static_cast<PendingCall**>(context) = to;
+  } else if (!is_ready()) {
     for (const EndpointCore* endpoint : bundle->dispatcher_.endpoints)
       for (const auto& map : endpoint->table.maps())
         if (map->calls.replace(this, to)) break;
+    if (to == nullptr && is_attached() && context != nullptr) {
+      error = Undeliverable::reply_rejected;
+      resume(*this, context, kFailed);
+    }
+  }
   if (to != nullptr) {
     to->bundle = bundle;
     to->error = error;
@@ -105,7 +149,7 @@ bool PendingCall::move_to(PendingCall* to) noexcept {
     to->context = context;
     store_word(to->state, load_word(state, kRelaxed), kRelaxed);
   }
-  const bool is_there = load_word(state, kRelaxed) == kOk;
+  const bool is_there = is_told || load_word(state, kRelaxed) == kOk;
   store_word(state, kFailed, kRelaxed);
   return is_there;
 }

@@ -24,7 +24,13 @@ void Bundle::run(std::span<Task> tasks) {
       const Lock lock(*this, "run");  // calls are answered under it
       next = runner.take();
     }
-    next.resume();
+    try {
+      next.resume();
+    } catch (...) {
+      const Lock lock(*this, "run");
+      for (Task& task : tasks) detail::TaskRunner::leave(task);  // the runner ends
+      throw;
+    }
     left -= next.done() ? 1 : 0;
   }
 }

@@ -4,8 +4,8 @@
 ///     viaduct-run -n 1 errors_provoke runtime|vi|messages|small_nic|open_nic|split_c_twice
 ///     viaduct-run -n 1 errors_provoke launcher_lost
 ///     viaduct-run -n 2 errors_provoke two_threads|other_host
-///     viaduct-run -n 1 errors_provoke release|no_state|no_result|throw   these end the program
-///     errors_provoke direct|vipl                           without viaduct::run()
+///     viaduct-run -n 1 errors_provoke release|no_state|no_result|future_awaited|throw   these end
+///     the program errors_provoke direct|vipl                           without viaduct::run()
 
 #include <sys/socket.h>
 #include <array>
@@ -27,6 +27,7 @@
 #include "viaduct/am/bundle.hpp"
 #include "viaduct/am/context.hpp"
 #include "viaduct/am/endpoint.hpp"
+#include "viaduct/am/task.hpp"
 #include "viaduct/job.hpp"
 #include "viaduct/runtime/bootstrap.hpp"
 #include "viaduct/runtime/error.hpp"
@@ -138,6 +139,19 @@ void ask_for_no_state(Job& job) {
 
 void use_no_result(Job&) { (void)am::Result<int>(am::Undeliverable::bad_entry).value(); }
 
+int half(am::Token&, int n) { return n / 2; }
+am::Task await_one(am::Future<int>& future) { (void)co_await future; }
+
+void await_twice(Job& job) {
+  am::Context context(job);
+  am::Bundle bundle(context);
+  am::Endpoint endpoint(bundle);
+  endpoint.map_all();
+  am::Future<int> future = endpoint.call<half>(am::Index{0}, 4);
+  am::Task tasks[] = {await_one(future), await_one(future)};
+  bundle.run(tasks);
+}
+
 void begin_split_c_twice(Job& job) {
   { const splitc::detail::Machine first(job); }
   refused("Split-C again", [&] { const splitc::detail::Machine second(job); });
@@ -189,7 +203,7 @@ const std::pair<std::string_view, void (*)(Job&)> kKinds[] = {
     {"no_result", use_no_result},   {"split_c_twice", begin_split_c_twice},
     {"open_nic", open_nic},         {"launcher_lost", lose_launcher},
     {"other_host", map_other_host}, {"two_threads", use_job_from_two_threads},
-    {"throw", throw_something},
+    {"throw", throw_something},     {"future_awaited", await_twice},
 };
 
 int body(Job& job, int argc, char** argv) {

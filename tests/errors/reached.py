@@ -72,6 +72,7 @@ CASES = [
     ("handler_communicates", 1, "am_violation poll_in_request", {}),
     ("bundle_of_two_threads", 1, "am_violation request_beside_wait", {}),
     ("no_result", 1, "errors_provoke no_result", {}),
+    ("future_awaited", 1, "errors_provoke future_awaited", {}),
     ("no_state", 1, "errors_provoke no_state", {}),
     ("too_many endpoint_in_use index_in_use bad_argument", 1, "errors_provoke messages", {}),
     ("standstill", 1, "am_test standstill.each_with_itself", {}),

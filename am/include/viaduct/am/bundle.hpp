@@ -123,8 +123,9 @@ class Bundle {
   /// Errors      throws what the task throws.
   void run(Task task);
   /// Runs all of @p tasks, each while the others wait for calls: a call of each may be outstanding.
-  /// Blocks and errors as above; after an error the other tasks stay where they are, and may only
-  /// end.
+  /// Blocks and errors as above. After an error the other tasks stay where they are: polls bring
+  /// the answers that they wait for, and let none of them go on. A later run() goes on with them,
+  /// or they may end.
   void run(std::span<Task> tasks);
 
   /// @return the context that the bundle was made in.
@@ -139,6 +140,7 @@ class Bundle {
   friend struct detail::Dispatcher;
   friend struct detail::EndpointCore;
   friend struct detail::PendingCall;
+  friend class detail::CallLock;
   friend struct detail::ShortWay;
 
   class Lock;       // of a parallel bundle

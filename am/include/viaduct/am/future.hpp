@@ -178,9 +178,11 @@ class [[nodiscard]] Future : private detail::Answer<R> {
   }
   /// @p function is called once with the Result<R>, inside the poll that brings the answer, as a
   /// reply handler: it may not communicate. Where the answer is here already it is called at once.
+  /// Precondition: no task waits for the future (the program is stopped).
   ///
-  /// @return a future that holds @p function. When that ends before the answer comes, @p function
-  ///         is not called.
+  /// @return an object that holds @p function. When that ends before the answer comes, @p function
+  ///         is not called. In a parallel bundle its end, and its move, wait for a call of
+  ///         @p function that is under way in another thread.
   template <class F>
   [[nodiscard]] Then<R, F> then(F function) && noexcept {
     return Then<R, F>(std::move(*this), std::move(function));
@@ -204,24 +206,41 @@ class [[nodiscard]] Future : private detail::Answer<R> {
   }
 };
 
-/// then: a future with a function that is told of its result. Otherwise a Future.
+/// then: a future with a function that is told of its result. It is no Future: it has no second
+/// then(), and a task cannot co_await it. The function moves to the poll's stack for its call, and
+/// ends behind it: the function may move this object, or end it.
 template <class R, class F>
-class [[nodiscard]] Then : public Future<R> {
+class [[nodiscard]] Then : private Future<R> {
  public:
+  using typename Future<R>::Value;
+  using Future<R>::ready;
+  using Future<R>::wait;
+  using Future<R>::wait_for;
+
   /// Made by Future::then().  Never waits.
   Then(Future<R>&& future, F function) noexcept
       : Future<R>(std::move(future)), function_(std::move(function)) {
     if (!this->attach(&tell, nullptr)) function_(this->wait());
   }
-  /// Takes over @p from.  Never waits. Precondition: the function may be moved.
-  Then(Then&& from) noexcept = default;
+  /// Takes over @p from.  Blocks: parallel, as long as its function runs in another thread. The
+  /// function is moved under the bundle's lock.
+  Then(Then&& from) noexcept : Then(std::move(from), detail::CallLock(from)) {}
   Then& operator=(Then&&) = delete;
-  ~Then() = default;
+  /// A pending call is abandoned, and the function is not called.  Blocks: as the move does.
+  ~Then() {
+    if (!ready()) [[unlikely]]
+      this->abandon();
+  }
 
  private:
-  static void tell(detail::PendingCall& call, std::uint32_t outcome) {
+  /// The call and the function move under one lock: no answer comes between.
+  Then(Then&& from, const detail::CallLock&) noexcept
+      : Future<R>(static_cast<Future<R>&&>(from)), function_(std::move(from.function_)) {}
+  static void tell(detail::PendingCall& call, void*, std::uint32_t outcome) {
     Then& self = static_cast<Then&>(static_cast<detail::Answer<R>&>(call));
-    self.function_(self.result(outcome));
+    const Result<R> result = self.result(outcome);
+    F function(std::move(self.function_));  // which may end or move self
+    function(result);
   }
   F function_;
 };

@@ -4,6 +4,7 @@
 /// them (Bundle::run).
 
 #include <coroutine>
+#include <new>
 #include <utility>
 
 #include "viaduct/am/bundle.hpp"
@@ -29,7 +30,12 @@ class TaskRunner;
 ///     bundle.run(look_up_all(endpoint, owner, sum));
 ///
 /// Bundle::run() throws the exception that a task throws. The compiler allocates a task's frame,
-/// once for each task, unless it can avoid that.
+/// once for each task, unless it can avoid that. One task waits for a future at a time: a second
+/// one is stopped with a sentence (VIA-3015). A future may move while a task waits for it. Where
+/// the future ends first, the task goes on with reply_rejected.
+///
+/// Keep the result in a variable before you look at it, as above: g++ 12 makes wrong code of `if
+/// (co_await call) ...; else ...` (illegal instruction).
 class Task {
  public:
   struct promise_type {
@@ -40,15 +46,20 @@ class Task {
     std::suspend_always final_suspend() const noexcept { return {}; }
     void return_void() const noexcept {}
     void unhandled_exception() const { throw; }
+    /// The answer that the task waits for is here.
+    void go_on() noexcept;
 
-    detail::TaskRunner* runner = nullptr;
-    promise_type* next = nullptr;  // in the runner's list
+    detail::TaskRunner* runner = nullptr;  // null: no run() has the task
+    promise_type* next = nullptr;          // in the runner's list
+    bool is_waiting = false;               // for an answer
   };
 
   /// Takes over @p from.  Never waits. Precondition: neither runs.
   Task(Task&& from) noexcept : handle_(std::exchange(from.handle_, nullptr)) {}
   Task& operator=(Task&&) = delete;
-  /// Ends the coroutine where it is; a call that it waits for is abandoned.  Never waits.
+  /// Ends the coroutine where it is.  Never waits. A call that it waits for is abandoned, if the
+  /// future lies in the coroutine. A future outside it stays pending: it may be waited for, or
+  /// awaited in another task.
   ~Task() {
     if (handle_ != nullptr) handle_.destroy();
   }
@@ -66,8 +77,13 @@ namespace detail {
 class TaskRunner {
  public:
   void add(Task& task) noexcept {
-    task.handle_.promise().runner = this;
-    wake(task.handle_.promise());
+    Task::promise_type& promise = task.handle_.promise();
+    promise.runner = this;
+    if (!promise.is_waiting) wake(promise);
+  }
+  /// The run ends before @p task.
+  static void leave(Task& task) noexcept {
+    if (task.handle_ != nullptr) task.handle_.promise().runner = nullptr;
   }
   [[nodiscard]] bool has_ready() const noexcept { return first_ != nullptr; }
   void wake(Task::promise_type& task) noexcept {
@@ -91,22 +107,45 @@ template <class R>
 class Awaiter {
  public:
   explicit Awaiter(Future<R>& future) noexcept : future_(future) {}
+  Awaiter(const Awaiter&) = delete;
+  Awaiter& operator=(const Awaiter&) = delete;
+  /// Where the task ends before the answer comes, the future may go on without it.
+  ~Awaiter() {
+    if (Bundle* const bundle = waits_in_.load(kAcquire)) [[unlikely]]
+      PendingCall::detach(*bundle, this);
+  }
   [[nodiscard]] bool await_ready() const noexcept { return future_.ready(); }
   bool await_suspend(std::coroutine_handle<Task::promise_type> task) noexcept {
-    return future_.attach(&tell, &task.promise());
+    task_ = &task.promise();
+    task_->is_waiting = true;
+    waits_in_.store(future_.bundle, kRelaxed);
+    if (future_.attach(&tell, this)) return true;
+    waits_in_.store(nullptr, kRelaxed);
+    std::exchange(task_, nullptr)->is_waiting = false;
+    return false;
   }
-  Result<R> await_resume() noexcept { return future_.wait(); }
+  Result<R> await_resume() noexcept { return task_ == nullptr ? future_.wait() : result_; }
 
  private:
   /// In the poll that brings the answer: the task goes on outside the handler.
-  static void tell(PendingCall& call, std::uint32_t) {
-    auto& task = *static_cast<Task::promise_type*>(call.context);
-    task.runner->wake(task);
+  static void tell(PendingCall& call, void* context, std::uint32_t outcome) {
+    Awaiter& self = *static_cast<Awaiter*>(context);
+    new (&self.result_) Result<R>(static_cast<Answer<R>&>(call).result(outcome));
+    self.task_->go_on();
+    self.waits_in_.store(nullptr, kRelease);  // last: now the task may end
   }
-  Future<R>& future_;
+  Future<R>& future_;                   // which may move or end when the task waits
+  Task::promise_type* task_ = nullptr;  // null: the answer was here
+  AtomicWord<Bundle*> waits_in_ = nullptr;
+  Result<R> result_{Undeliverable::none};  // that a task is told
 };
 
 }  // namespace detail
+
+inline void Task::promise_type::go_on() noexcept {
+  is_waiting = false;
+  if (runner != nullptr) runner->wake(*this);
+}
 
 /// In a Task: waits for @p future while other tasks of the same Bundle::run() go on.
 ///
@@ -119,6 +158,12 @@ detail::Awaiter<R> operator co_await(Future<R>& future) noexcept {
 template <class R>
 detail::Awaiter<R> operator co_await(Future<R>&& future) noexcept {
   return detail::Awaiter<R>(future);
+}
+/// Does not compile: the function that then() was given is told of the answer.
+template <class R, class F>
+detail::Awaiter<R> operator co_await(const Then<R, F>&) noexcept {
+  static_assert(sizeof(F) == 0, "a task cannot co_await what then() returns: co_await the future");
+  __builtin_unreachable();
 }
 
 }  // namespace viaduct::am

@@ -28,13 +28,19 @@ struct PendingCall {
   static constexpr std::uint32_t kFailed = 1;
   static constexpr std::uint32_t kAttached = 1;
   static constexpr std::uint32_t kSpanTag = 0x80000002;
-  using Resume = void (*)(PendingCall& call, std::uint32_t outcome);
+  /// Tells @p context, a waiting task, or a function (null) of @p call's outcome.
+  using Resume = void (*)(PendingCall& call, void* context, std::uint32_t outcome);
 
   PendingCall() noexcept {}  // each call writes the members that it needs
   PendingCall(const PendingCall&) = delete;
   PendingCall& operator=(const PendingCall&) = delete;
 
   [[nodiscard]] bool is_ready() const noexcept { return load_word(state, kAcquire) <= kFailed; }
+  /// Whether the call is pending, and a function or task is to be told, or is being told.
+  [[nodiscard]] bool is_attached() const noexcept {
+    const std::uint32_t now = load_word(state, kRelaxed);
+    return now > kFailed && (now & kAttached) != 0;
+  }
   /// Polls the bundle until the call is answered or has failed. Answers which.
   std::uint32_t await() noexcept {
     poll();  // the answer mostly comes in this poll
@@ -49,26 +55,50 @@ struct PendingCall {
   [[gnu::cold, gnu::noinline]] std::uint32_t await_slowly() noexcept;
   /// Waits at most @p timeout_ns (negative: for ever).
   [[gnu::cold, gnu::noinline]] Status await_for(std::int64_t timeout_ns) noexcept;
-  /// Has @p to_resume called when the answer comes. False: the answer has come already.
+  /// Has @p to_resume called when the answer comes. False: the answer has come already. Stops the
+  /// program where a task is to be told already.
   [[nodiscard]] bool attach(Resume to_resume, void* its_context) noexcept;
+  /// Takes attach() back for the call of @p bundle that has @p its_context, if it is still pending.
+  [[gnu::cold, gnu::noinline]] static void detach(Bundle& bundle, const void* its_context) noexcept;
   /// This object takes the place of @p from, which may be pending. Answers whether its result is
   /// there.
   bool take_over(PendingCall& from) noexcept;
   /// @p to takes the place of this call in the ring, and its contents. Null: the place stays empty,
-  /// as the future ends. Answers whether the result is there.
+  /// as the future ends, and a task that waits for it goes on with reply_rejected. Answers whether
+  /// the result is there. While another thread tells the call's function, this waits for its end.
   bool move_to(PendingCall* to) noexcept;
   /// The object ends: the answer is to be dropped.
   [[gnu::cold]] void abandon() noexcept;
   [[gnu::cold]] void fail(Undeliverable why) noexcept;
   /// Calls `resume` of an attached call, then stores @p outcome, which shows that the answer is
-  /// here.
+  /// here. The function that is told may end or move this object.
   void finish(std::uint32_t outcome) noexcept;
 
   Bundle* bundle;  // while pending
   mutable std::uint32_t state;
   Undeliverable error;  // when it has failed
-  Resume resume;        // when attached
-  void* context;
+  Resume resume;        // when attached; null while the function is being told
+  void* context;        // for resume; while it is told: a pointer to the pointer to this object
+};
+
+/// Holds the lock under which answers come, while @p call is pending. Its future moves meanwhile,
+/// with what belongs to it.
+class CallLock {
+ public:
+  explicit CallLock(const PendingCall& call) noexcept {
+    if (!call.is_ready()) lock(*call.bundle);
+  }
+  ~CallLock() {
+    if (is_held_) unlock();
+  }
+  CallLock(const CallLock&) = delete;
+  CallLock& operator=(const CallLock&) = delete;
+
+ private:
+  [[gnu::cold, gnu::noinline]] void lock(Bundle& bundle) noexcept;
+  [[gnu::cold, gnu::noinline]] void unlock() noexcept;
+  bool is_held_ = false;
+  alignas(void*) std::byte room_[2 * sizeof(void*)];  // for a Bundle::Lock
 };
 
 /// The tag of a result of words.
@@ -140,6 +170,9 @@ struct CallRing {
   bool replace(const PendingCall* before, PendingCall* now) noexcept;
   /// From now on take() leaves @p call to take_any().
   void hold(const PendingCall* call) noexcept;
+  /// Takes attach() and hold() back for the call that is attached with @p context. False: it is not
+  /// here.
+  bool detach(const void* context) noexcept;
 
   CallRing() noexcept { places.fill(kHeld); }
 
