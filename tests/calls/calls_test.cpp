@@ -4,13 +4,13 @@
 
 #include <array>
 #include <cstdint>
-#include <cstdio>
 #include <numeric>
 #include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "tests/calls/check.hpp"
 #include "viaduct/am/bundle.hpp"
 #include "viaduct/am/context.hpp"
 #include "viaduct/am/endpoint.hpp"
@@ -19,16 +19,9 @@
 
 namespace am = viaduct::am;
 using viaduct::Status;
+using viaduct::calls_test::wrong;
 
 namespace {
-
-thread_local int wrong = 0;
-void check(bool right, const char* what, int line) {
-  if (right) return;
-  ++wrong;
-  std::fprintf(stderr, "line %d: %s\n", line, what);
-}
-#define CHECK(...) check((__VA_ARGS__), #__VA_ARGS__, __LINE__)
 
 /// What handlers reach without a thread_local variable.
 struct Shop {

@@ -8,7 +8,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -19,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/calls/check.hpp"
 #include "viaduct/am/bundle.hpp"
 #include "viaduct/am/context.hpp"
 #include "viaduct/am/endpoint.hpp"
@@ -27,16 +27,9 @@
 
 namespace am = viaduct::am;
 using viaduct::Status;
+using viaduct::calls_test::wrong;
 
 namespace {
-
-thread_local int wrong = 0;
-void check(bool right, const char* what, int line) {
-  if (right) return;
-  ++wrong;
-  std::fprintf(stderr, "line %d: %s\n", line, what);
-}
-#define CHECK(...) check((__VA_ARGS__), #__VA_ARGS__, __LINE__)
 
 using Number = std::uint64_t;
 using Answered = am::Result<Number>;
