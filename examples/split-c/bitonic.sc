@@ -70,6 +70,10 @@ splitc_main(int argc, char *argv[])
         on_one printf("bitonic: PROCS must be a power of two\n");
         return 0;
     }
+    if (n < 1) {
+        on_one fprintf(stderr, "bitonic: the keys of a process must be a positive number\n");
+        return 2;
+    }
     keys = all_spread_malloc(PROCS, n * sizeof(int));
     buffer = all_spread_malloc(PROCS, n * sizeof(int));
     mine = (int *) keys;

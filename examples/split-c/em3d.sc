@@ -205,6 +205,10 @@ char *argv[];
     degree  = argc > 2 ? atoi(argv[2]) : 5;
     percent = argc > 3 ? atoi(argv[3]) : 40;
     steps   = argc > 4 ? atoi(argv[4]) : 4;
+    if (n_nodes < 1 || degree < 1 || percent < 0 || percent > 100 || steps < 1) {
+        on_one fprintf(stderr, "em3d: nodes, neighbours and steps must be positive, the percentage from 0 to 100\n");
+        return 2;
+    }
 
     set_seed(17 + MYPROC);
     table_of[0] = graph.e_nodes = make_table(n_nodes);

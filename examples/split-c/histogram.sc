@@ -70,7 +70,7 @@ char *how;
 splitc_main(int argc, char **argv)
 {
     int n = argc > 1 ? atoi(argv[1]) : 1000;
-    int *data = (int *) malloc(n * sizeof(int));
+    int *data;
     int mine[BUCKETS], *run, i, b, p, wrong = 0;
     int per_process = (BUCKETS + PROCS - 1) / PROCS;
 
@@ -78,6 +78,11 @@ splitc_main(int argc, char **argv)
         on_one printf("histogram: at most 64 processes\n");
         return 0;
     }
+    if (n < 1) {
+        on_one fprintf(stderr, "histogram: the numbers of a process must be positive\n");
+        return 2;
+    }
+    data = (int *) malloc(n * sizeof(int));
     srandom(MYPROC * 7 + 1);
     for (b = 0; b < BUCKETS; b++) mine[b] = 0;
     for (i = 0; i < n; i++) {

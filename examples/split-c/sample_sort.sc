@@ -75,6 +75,10 @@ int splitc_main(int argc, char *argv[])
     int to[PROCS], place[PROCS], i, p;
     double t;
 
+    if (n < 1 || samples < 1) {
+        on_one fprintf(stderr, "sample_sort: keys and samples of a process must be positive numbers\n");
+        return 2;
+    }
     keys = (key_t_ *) malloc(n * sizeof(key_t_));
     srandom(5 * MYPROC + 3);
     for (i = 0; i < n; i++) {

@@ -112,6 +112,10 @@ char **argv;
     int i;
     link_t top;
 
+    if (n < 1) {
+        on_one fprintf(stderr, "tree: the keys of a process must be a positive number\n");
+        return 2;
+    }
     srandom(11 + MYPROC);
     on_proc(0) root = new_node(5000);
     barrier();
