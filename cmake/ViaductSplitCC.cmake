@@ -37,11 +37,15 @@ set(splitcc_up "\$ORIGIN/..")
 set(splitcc_installed_libraries
     "${splitcc_up}/$<TARGET_FILE_NAME:viaduct_splitc_c> ${splitcc_up}/$<TARGET_FILE_NAME:viaduct_splitc> ${splitcc_up}/$<TARGET_LINKER_FILE_NAME:viaduct> -Wl,-rpath,${splitcc_up}")
 file(RELATIVE_PATH splitcc_headers "/prefix/${CMAKE_INSTALL_LIBDIR}/viaduct" "/prefix/${CMAKE_INSTALL_INCLUDEDIR}")
+foreach(library runtime via am splitc)
+  string(APPEND splitcc_cxx_headers " ${PROJECT_SOURCE_DIR}/${library}/include")
+endforeach()
 file(
   GENERATE
   OUTPUT "$<TARGET_FILE_DIR:splitcc>/splitcc.conf"
   CONTENT
     "include ${PROJECT_SOURCE_DIR}/compiler-shim/include
+cxx_include${splitcc_cxx_headers}
 link ${splitcc_options} ${splitcc_build_libraries} ${splitcc_system_libraries}
 ")
 file(

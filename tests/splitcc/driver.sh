@@ -41,7 +41,8 @@ cat >parts/other.sc <<'END'
 int twice(x) { return table[MYPROC] + 2 * x; }
 END
 echo 'int from_c(void) { return 100; }' >parts/plain.c
-echo 'static constinit int number = 1000; extern "C" int from_cxx() { return number; }' >parts/more.C
+printf '%s\n' '#include <viaduct/splitc.hpp>' \
+  'static constinit int number = 1000; extern "C" int from_cxx() { return number; }' >parts/more.C
 
 # Several files of several languages at once, and one by one.
 check together 0 '^$' "$splitcc" -O1 -DVALUE=7 main.sc parts/other.sc parts/plain.c parts/more.C -o together -lm
@@ -51,7 +52,7 @@ for source in main.sc parts/other.sc parts/plain.c parts/more.C; do
 done
 # -std of C++ is for C++ alone, and -std of C for C and Split-C.
 check standards 0 '^$' "$splitcc" -DVALUE=7 -std=c++20 -std=gnu89 main.sc parts/other.sc parts/plain.c parts/more.C -o standards
-check standard 1 'constinit' "$splitcc" -std=c++17 -c parts/more.C -o none.o
+check standard 1 'C\+\+20' "$splitcc" -std=c++17 -c parts/more.C -o none.o
 ar rc libparts.a other.o more.o
 check archive 0 '^$' "$splitcc" main.o plain.o -L. -lparts -o one_by_one
 check result 0 '^second 1110$' "$run" -n 2 ./one_by_one

@@ -109,6 +109,12 @@ std::vector<std::string> Driver::header_options() const {
   return {"-I" + installation_.include, "-idirafter", installation_.include + "/split-c/machines"};
 }
 
+std::vector<std::string> Driver::cxx_header_options() const {
+  std::vector<std::string> options;
+  for (const std::string& folder : installation_.cxx_include) options.push_back("-I" + folder);
+  return options;
+}
+
 // Automatic variables begin as zero, as they happened to on the machines that the programs were
 // written for.
 std::vector<std::string> Driver::zero_options() const {
@@ -257,6 +263,7 @@ int Driver::other(const Input& input, const std::string& output) {
   else if (is_c)
     append(command, {"-std=gnu89", "-fgnu89-inline"});
   append(command, header_options());
+  if (cxx) append(command, cxx_header_options());
   if (options_.stage == Stage::translate) {
     say(fmt::format("splitcc: warning: {}: --emit-c is for Split-C\n", input.name));
     return 0;

@@ -31,6 +31,7 @@ class Driver {
   int execute_c(const std::vector<std::string>& command);
   int execute(const std::vector<std::string>& command);
   [[nodiscard]] std::vector<std::string> header_options() const;
+  [[nodiscard]] std::vector<std::string> cxx_header_options() const;
   [[nodiscard]] std::vector<std::string> zero_options() const;
   [[nodiscard]] std::vector<std::string> checked_options() const;
   [[nodiscard]] bool is_library_of_the_time(const std::string& name) const;

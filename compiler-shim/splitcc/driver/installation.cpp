@@ -32,6 +32,8 @@ Installation read(const fs::path& file) {
       word = with_origin(word, origin);
       if (key == "include")
         found.include = fs::path(word).lexically_normal().string();
+      else if (key == "cxx_include")
+        found.cxx_include.push_back(word);
       else if (key == "compiler")
         found.c_compiler = word;
       else if (key == "linker")

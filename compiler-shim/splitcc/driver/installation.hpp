@@ -7,10 +7,11 @@
 
 namespace viaduct::splitcc {
 
-/// The contents of splitcc.conf: lines `include FOLDER`, `compiler NAME`, `linker NAME`, `link
-/// WORD...`; $ORIGIN is the folder of the file.
+/// The contents of splitcc.conf: lines `include FOLDER`, `cxx_include FOLDER...`, `compiler NAME`,
+/// `linker NAME`, `link WORD...`; $ORIGIN is the folder of the file.
 struct Installation {
   std::string include;
+  std::vector<std::string> cxx_include;  // for C++, in a build tree
   std::string c_compiler = "gcc";
   std::string cxx_compiler = "g++";
   std::vector<std::string> link;
