@@ -36,6 +36,8 @@ struct RankRun {
   int call(Job& job) const {
     try {
       const int code = body(job, argc, argv);
+      // The Job's end waits for other ranks, and viaduct-run may end this process meanwhile.
+      std::fflush(stdout);
       job.impl_->failed = code != 0;
       return code;
     } catch (const Error& problem) {
