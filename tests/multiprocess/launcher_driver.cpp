@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
@@ -210,6 +211,33 @@ std::vector<pid_t> children_of(pid_t parent) {
     if (parent_of(pid) == parent) found.push_back(pid);
   }
   return found;
+}
+
+Words operator+(Words left, const Words& right) {
+  left.insert(left.end(), right.begin(), right.end());
+  return left;
+}
+
+Words command(const Words& options, const std::string& tag, const Words& verb) {
+  return Words{viaduct_run()} + options + Words{test_program("launcher_actor"), tag} + verb;
+}
+
+Result launched(const Words& options, const Words& verb, const Environment& environment) {
+  const std::string tag = new_tag();
+  Result result = Program(command(options, tag, verb), environment).finish();
+  EXPECT_TRUE(all_gone(tag)) << "processes are left";
+  return result;
+}
+
+Result launched_script(const Words& options, const std::string& script) {
+  const std::string tag = new_tag();
+  Result result = Program(Words{viaduct_run()} + options + Words{"sh", "-c", script, tag}).finish();
+  EXPECT_TRUE(all_gone(tag)) << "processes are left";
+  return result;
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
 }
 
 int count(const std::string& text, const std::string& part) {

@@ -22,6 +22,9 @@ struct Result {
 int patience_seconds();
 
 using Environment = std::vector<std::pair<std::string, std::string>>;
+using Words = std::vector<std::string>;
+
+Words operator+(Words left, const Words& right);
 
 /// Waits until @p pipe, of which nothing is read, takes no more. False when it took too long.
 bool wait_until_full(int pipe);
@@ -86,6 +89,16 @@ std::string name_of(pid_t pid);
 pid_t parent_of(pid_t pid);
 std::vector<pid_t> children_of(pid_t parent);
 
+/// The command of a job: viaduct-run with @p options, and the actor that has @p tag in its command
+/// line and does @p verb.
+Words command(const Words& options, const std::string& tag, const Words& verb);
+
+/// Runs viaduct-run with @p options, and the actor or a script of the shell, to their ends. A
+/// process that is left afterwards is a failure of the test.
+Result launched(const Words& options, const Words& verb, const Environment& environment = {});
+Result launched_script(const Words& options, const std::string& script);
+
+bool has(const std::string& text, const std::string& part);
 int count(const std::string& text, const std::string& part);
 
 }  // namespace driver

@@ -14,15 +14,12 @@
 namespace {
 
 using driver::Environment;
+using driver::has;
 using driver::Program;
 using driver::Result;
-using Words = std::vector<std::string>;
+using driver::Words;
 
 constexpr const char* kStandIn = "/usr/bin/env VIADUCT_HOST_KEY={host} /bin/sh -c {command}";
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 Words command(const Words& options, const std::string& tag, const Words& verb,
               const std::string& remote = kStandIn) {

@@ -10,30 +10,17 @@
 namespace {
 
 using driver::Environment;
+using driver::has;
+using driver::launched;
 using driver::Program;
 using driver::Result;
-using Words = std::vector<std::string>;
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+using driver::Words;
 
 /// The actor without a launcher.
 Result alone(const Words& verb, const Environment& environment = {}) {
   Words words{driver::test_program("launcher_actor"), driver::new_tag()};
   words.insert(words.end(), verb.begin(), verb.end());
   return Program(words, environment).finish();
-}
-
-Result launched(const Words& options, const Words& verb, const Environment& environment = {}) {
-  const std::string tag = driver::new_tag();
-  Words words{driver::viaduct_run()};
-  words.insert(words.end(), options.begin(), options.end());
-  words.insert(words.end(), {driver::test_program("launcher_actor"), tag});
-  words.insert(words.end(), verb.begin(), verb.end());
-  Result result = Program(words, environment).finish();
-  EXPECT_TRUE(driver::all_gone(tag)) << "processes are left";
-  return result;
 }
 
 // --- environment ---------------------------------------------------------------------------------

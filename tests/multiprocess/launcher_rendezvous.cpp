@@ -12,10 +12,6 @@
 
 namespace driver {
 
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 void expect_all_well(const std::vector<Result>& results) {
   for (const Result& result : results) EXPECT_EQ(result.code, 0) << result.err << result.out;
 }

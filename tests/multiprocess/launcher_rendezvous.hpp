@@ -15,11 +15,8 @@
 
 namespace driver {
 
-using Words = std::vector<std::string>;
-
 constexpr const char* kSecret = "a secret of more than sixteen characters";
 
-bool has(const std::string& text, const std::string& part);
 void expect_all_well(const std::vector<Result>& results);
 
 struct Listener {

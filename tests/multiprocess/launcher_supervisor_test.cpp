@@ -13,7 +13,7 @@
 namespace {
 
 using driver::Program;
-using Words = std::vector<std::string>;
+using driver::Words;
 
 constexpr int kRanks = 3;
 

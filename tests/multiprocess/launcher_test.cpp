@@ -1,4 +1,4 @@
-// viaduct-run's command line, exit status, output and signals.
+// viaduct-run's exit status, output and signals.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -10,45 +10,20 @@
 
 namespace {
 
+using driver::command;
+using driver::has;
+using driver::launched;
+using driver::launched_script;
 using driver::Program;
 using driver::Result;
-using Words = std::vector<std::string>;
-
-Words operator+(Words left, const Words& right) {
-  left.insert(left.end(), right.begin(), right.end());
-  return left;
-}
-
-/// viaduct-run with @p options and the actor doing @p verb; nothing of it may be left afterwards.
-Words command(const Words& options, const std::string& tag, const Words& verb) {
-  return Words{driver::viaduct_run()} + options +
-         Words{driver::test_program("launcher_actor"), tag} + verb;
-}
-
-Result run(const Words& options, const Words& verb, const driver::Environment& environment = {}) {
-  const std::string tag = driver::new_tag();
-  Result result = Program(command(options, tag, verb), environment).finish();
-  EXPECT_TRUE(driver::all_gone(tag)) << "processes are left";
-  return result;
-}
-
-Result run_shell(const Words& options, const std::string& script) {
-  const std::string tag = driver::new_tag();
-  Result result =
-      Program(Words{driver::viaduct_run()} + options + Words{"sh", "-c", script, tag}).finish();
-  EXPECT_TRUE(driver::all_gone(tag)) << "processes are left";
-  return result;
-}
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+using driver::Words;
+using driver::operator+;
 
 // --- exit status ---------------------------------------------------------------------------------
 
 TEST(ExitStatus, ZeroWhenAllEndWell) {
   for (const char* mode : {"processes", "threads"}) {
-    const Result result = run({"-n", "4", "--mode", mode}, {"ok"});
+    const Result result = launched({"-n", "4", "--mode", mode}, {"ok"});
     EXPECT_EQ(result.code, 0);
     EXPECT_EQ(result.err, "");
   }
@@ -56,7 +31,7 @@ TEST(ExitStatus, ZeroWhenAllEndWell) {
 
 TEST(ExitStatus, FirstFailingRanksCode) {
   for (const char* mode : {"processes", "threads"}) {
-    const Result result = run({"-n", "3", "--mode", mode}, {"return", "2", "7"});
+    const Result result = launched({"-n", "3", "--mode", mode}, {"return", "2", "7"});
     EXPECT_EQ(result.code, 7);
     EXPECT_TRUE(has(result.err, "rank 2 (pid ")) << result.err;
     EXPECT_TRUE(has(result.err, "exited with code 7; it is the first to fail")) << result.err;
@@ -64,7 +39,8 @@ TEST(ExitStatus, FirstFailingRanksCode) {
 }
 
 TEST(ExitStatus, SignalIs128PlusItsNumber) {
-  const Result result = run({"-n", "3", "--keep-going"}, {"die", "1", std::to_string(SIGKILL)});
+  const Result result =
+      launched({"-n", "3", "--keep-going"}, {"die", "1", std::to_string(SIGKILL)});
   EXPECT_EQ(result.code, 128 + SIGKILL);
   EXPECT_TRUE(has(result.err, "rank 1 (pid ")) << result.err;
   EXPECT_TRUE(has(result.err, "was killed by signal 9 (Killed); it is the first to fail"))
@@ -74,7 +50,7 @@ TEST(ExitStatus, SignalIs128PlusItsNumber) {
 
 TEST(ExitStatus, ThreadsDieTogether) {
   const Result result =
-      run({"-n", "3", "--mode", "threads"}, {"die", "1", std::to_string(SIGKILL)});
+      launched({"-n", "3", "--mode", "threads"}, {"die", "1", std::to_string(SIGKILL)});
   EXPECT_EQ(result.code, 128 + SIGKILL);
   EXPECT_TRUE(has(result.err, "the process of ranks 0 to 2 (pid ")) << result.err;
 }
@@ -82,18 +58,19 @@ TEST(ExitStatus, ThreadsDieTogether) {
 TEST(ExitStatus, TheThreadWhoseCodeItIsIsNamed) {
   // Both leave the Job's end at one moment, so either can be the first.
   for (int turn = 0; turn < 3; ++turn) {
-    const Result result = run({"-n", "2", "--mode", "threads"}, {"codes", "7", "5"});
+    const Result result = launched({"-n", "2", "--mode", "threads"}, {"codes", "7", "5"});
     EXPECT_TRUE(has(result.err, result.code == 5 ? "rank 1 (pid " : "rank 0 (pid ")) << result.err;
     EXPECT_TRUE(result.code == 5 || result.code == 7) << result.code;
   }
   // A status has 8 bits of a code; another rank has been told of the loss.
-  const Result rest = run({"-n", "2", "--mode", "threads", "--keep-going"}, {"desert", "1", "256"});
+  const Result rest =
+      launched({"-n", "2", "--mode", "threads", "--keep-going"}, {"desert", "1", "256"});
   EXPECT_EQ(rest.code, 1) << rest.err;
   EXPECT_TRUE(has(rest.err, "rank 1 (pid ") && has(rest.err, "left: ")) << rest.err;
 }
 
 TEST(ExitStatus, RankThatLeaves) {
-  const Result result = run({"-n", "3", "--keep-going"}, {"leave", "2"});
+  const Result result = launched({"-n", "3", "--keep-going"}, {"leave", "2"});
   EXPECT_EQ(result.code, 1);
   EXPECT_TRUE(has(result.err, "rank 2 (pid ")) << result.err;
   EXPECT_TRUE(has(result.err, "left: it exited with code 0 without finalizing its job"))
@@ -102,10 +79,10 @@ TEST(ExitStatus, RankThatLeaves) {
 }
 
 TEST(ExitStatus, RankThatClosesItsConnectionHasLeft) {
-  const Result result = run({"-n", "3"}, {"close-socket"});
+  const Result result = launched({"-n", "3"}, {"close-socket"});
   EXPECT_EQ(result.code, 1);
   EXPECT_TRUE(has(result.err, "rank 1 left: it closed its connection")) << result.err;
-  const Result quiet = run({"-n", "3", "--quiet"}, {"close-socket"});
+  const Result quiet = launched({"-n", "3", "--quiet"}, {"close-socket"});
   EXPECT_EQ(quiet.code, 1);
   EXPECT_FALSE(has(quiet.err, "viaduct-run: ")) << quiet.err;
 }
@@ -113,7 +90,7 @@ TEST(ExitStatus, RankThatClosesItsConnectionHasLeft) {
 TEST(ExitStatus, RankThatFailsIsNamedWithItsCodeThoughItsProcessEndsSlowly) {
   // Its process ends 1.5 s after its connection: later than the launcher waits for other ranks.
   for (const auto& [given, code] : {std::pair("7", "7"), std::pair("0", "1")}) {
-    const Result unnoticed = run({"-n", "3"}, {"fail-slowly", given, "unnoticed"});
+    const Result unnoticed = launched({"-n", "3"}, {"fail-slowly", given, "unnoticed"});
     EXPECT_EQ(unnoticed.code, std::stoi(code)) << unnoticed.err;
     EXPECT_TRUE(has(unnoticed.err, std::string(") exited with code ") + code + "; it is the first"))
         << unnoticed.err;
@@ -122,7 +99,7 @@ TEST(ExitStatus, RankThatFailsIsNamedWithItsCodeThoughItsProcessEndsSlowly) {
 }
 
 TEST(ExitStatus, RankThatEndsSlowlyIsNamedBeforeThoseThatFailWithIt) {
-  const Result noticed = run({"-n", "3"}, {"fail-slowly", "7", "noticed"});
+  const Result noticed = launched({"-n", "3"}, {"fail-slowly", "7", "noticed"});
   EXPECT_EQ(noticed.code, 1) << noticed.err;
   EXPECT_TRUE(has(noticed.err, "rank 1 left: it closed its connection")) << noticed.err;
   EXPECT_FALSE(has(noticed.err, "it is the first to fail")) << noticed.err;
@@ -130,7 +107,7 @@ TEST(ExitStatus, RankThatEndsSlowlyIsNamedBeforeThoseThatFailWithIt) {
 
 TEST(ExitStatus, ExceptionIsPrintedWithItsRank) {
   for (const char* mode : {"processes", "threads"}) {
-    const Result result = run({"-n", "3", "--mode", mode, "--keep-going"}, {"throw", "1"});
+    const Result result = launched({"-n", "3", "--mode", mode, "--keep-going"}, {"throw", "1"});
     EXPECT_EQ(result.code, 1);
     EXPECT_TRUE(has(result.err, "viaduct: [rank 1] error: thrown on purpose")) << result.err;
     EXPECT_TRUE(has(result.err, "rank 1 (pid ")) << result.err;
@@ -139,7 +116,8 @@ TEST(ExitStatus, ExceptionIsPrintedWithItsRank) {
 
 TEST(ExitStatus, RankThatFailsWhileOthersWaitForItEndsTheJob) {
   for (const char* mode : {"processes", "threads"}) {
-    const Result result = run({"-n", "3", "--mode", mode, "--timeout", "60"}, {"desert", "1", "7"});
+    const Result result =
+        launched({"-n", "3", "--mode", mode, "--timeout", "60"}, {"desert", "1", "7"});
     EXPECT_EQ(result.code, 7) << mode;
     EXPECT_TRUE(has(result.err, "rank 1 (pid ")) << result.err;
     EXPECT_TRUE(has(result.err, "exited with code 7; it is the first to fail")) << result.err;
@@ -148,8 +126,8 @@ TEST(ExitStatus, RankThatFailsWhileOthersWaitForItEndsTheJob) {
 
 TEST(ExitStatus, SurvivorsOfARankThatFailsAreTold) {
   for (const char* mode : {"processes", "threads"}) {
-    const Result result =
-        run({"-n", "3", "--mode", mode, "--timeout", "20", "--keep-going"}, {"desert", "1", "7"});
+    const Result result = launched({"-n", "3", "--mode", mode, "--timeout", "20", "--keep-going"},
+                                   {"desert", "1", "7"});
     EXPECT_EQ(result.code, 7) << mode;
     EXPECT_EQ(driver::count(result.out, "deserted: peer lost"), 2) << mode << result.out;
     EXPECT_TRUE(has(result.err, "rank 1 (pid ")) << result.err;
@@ -158,8 +136,8 @@ TEST(ExitStatus, SurvivorsOfARankThatFailsAreTold) {
 
 TEST(ExitStatus, BarrierWithARankThatHasEndedIsAnError) {
   for (const char* mode : {"processes", "threads"}) {
-    const Result result =
-        run({"-n", "3", "--mode", mode, "--timeout", "20", "--keep-going"}, {"desert", "1", "0"});
+    const Result result = launched({"-n", "3", "--mode", mode, "--timeout", "20", "--keep-going"},
+                                   {"desert", "1", "0"});
     EXPECT_EQ(result.code, 9) << mode;
     EXPECT_EQ(driver::count(result.out, "deserted: peer lost"), 2) << mode << result.out;
     EXPECT_EQ(driver::count(result.err, "barrier waits for rank 1, which has ended its job"), 2)
@@ -168,15 +146,15 @@ TEST(ExitStatus, BarrierWithARankThatHasEndedIsAnError) {
 }
 
 TEST(ExitStatus, TimeLimit) {
-  const Result result = run({"-n", "2", "--timeout", "0.5"}, {"hang"});
+  const Result result = launched({"-n", "2", "--timeout", "0.5"}, {"hang"});
   EXPECT_EQ(result.code, 124);
   EXPECT_TRUE(has(result.err, "the time limit of 0.5 s has passed")) << result.err;
   EXPECT_TRUE(has(result.err, "what each rank waits for:")) << result.err;
 }
 
 TEST(ExitStatus, ProgramsWithoutAJobAreFine) {
-  EXPECT_EQ(run_shell({"-n", "3"}, "exit 0").code, 0);
-  EXPECT_EQ(run_shell({"-n", "3"}, "exit 5").code, 5);
+  EXPECT_EQ(launched_script({"-n", "3"}, "exit 0").code, 0);
+  EXPECT_EQ(launched_script({"-n", "3"}, "exit 5").code, 5);
 }
 
 TEST(ExitStatus, MissingProgram) {
@@ -200,129 +178,16 @@ TEST(ExitStatus, ProgramThatMayNotBeExecuted) {
 }
 
 TEST(ExitStatus, QuietSaysNothingOfRanks) {
-  const Result result = run({"-n", "2", "--quiet"}, {"return", "0", "3"});
+  const Result result = launched({"-n", "2", "--quiet"}, {"return", "0", "3"});
   EXPECT_EQ(result.code, 3);
   EXPECT_EQ(result.err, "");
-}
-
-// --- command line --------------------------------------------------------------------------------
-
-TEST(CommandLine, MistakesAre2) {
-  const std::vector<Words> bad{{},
-                               {"-n"},
-                               {"-n", "0", "true"},
-                               {"-n", "-1", "true"},
-                               {"-n", "two", "true"},
-                               {"-n", "70000", "true"},
-                               {"-n", "99999999999999999999", "true"},
-                               {"--nonsense", "true"},
-                               {"--mode", "fibers", "true"},
-                               {"--mode", "threads", "--bind", "true"},
-                               {"--provider", "carrier-pigeon", "true"},
-                               {"--provider", "shm:rxe0", "true"},
-                               {"--timeout", "0", "true"},
-                               {"--timeout", "nan", "true"},
-                               {"--timeout", "soon", "true"},
-                               {"-n", "2"},
-                               {"-n", "2", ""},
-                               {"--", ""}};
-  for (const Words& options : bad) {
-    const Result result = Program(Words{driver::viaduct_run()} + options).finish();
-    std::string line;
-    for (const auto& word : options) line += word + " ";
-    EXPECT_EQ(result.code, 2) << line;
-    EXPECT_EQ(result.err.rfind("viaduct-run: ", 0), 0U) << line << result.err;
-    EXPECT_EQ(driver::count(result.err, "\n"), 1) << line << result.err;
-  }
-}
-
-TEST(CommandLine, TooManyRanksAreToldTheLimitAndWhatToDo) {
-  const std::string sentence = "a job has at most 65536 processes, not 65537: a global pointer";
-  for (const Words& options : std::vector<Words>{{"-n", "65537"},
-                                                 {"--hosts", "a:65536,b:1"},
-                                                 {"--hosts", "a:65537"},
-                                                 {"--hosts", "a,b", "-n", "65537"}}) {
-    const Result result = Program(Words{driver::viaduct_run()} + options + Words{"true"}).finish();
-    EXPECT_EQ(result.code, 2) << result.err;
-    EXPECT_TRUE(has(result.err, sentence)) << result.err;
-    EXPECT_TRUE(has(result.err, "start fewer processes")) << result.err;
-  }
-}
-
-TEST(CommandLine, UnknownProviderSaysWhatThereIs) {
-  const Result result =
-      Program({driver::viaduct_run(), "--provider", "carrier-pigeon", "true"}).finish();
-  EXPECT_EQ(result.code, 2);
-  EXPECT_TRUE(has(result.err, "there is no provider \"carrier-pigeon\"; this build has: shm"))
-      << result.err;
-}
-
-TEST(CommandLine, OptionsEndAtTheProgram) {
-  const Result result =
-      Program({driver::viaduct_run(), "-n", "1", "echo", "-n", "3", "--label", "--help"}).finish();
-  EXPECT_EQ(result.code, 0);
-  EXPECT_EQ(result.out, "3 --label --help");
-}
-
-TEST(CommandLine, BehindTwoDashesStandsTheProgram) {
-  const Result none = Program({driver::viaduct_run(), "--", "-n", "2", "true"}).finish();
-  EXPECT_EQ(none.code, 125) << none.err;
-  EXPECT_TRUE(has(none.err, "cannot execute -n (it is in no folder of PATH")) << none.err;
-  EXPECT_TRUE(has(none.err, "viaduct-run's own options stand before --")) << none.err;
-  EXPECT_TRUE(has(none.err, "[VIA-1002]")) << none.err;
-  const Result some = Program({driver::viaduct_run(), "-n", "1", "--", "echo", "-n", "3"}).finish();
-  EXPECT_EQ(some.code, 0);
-  EXPECT_EQ(some.out, "3");
-}
-
-TEST(CommandLine, NumbersAreDecimal) {
-  const Result ten = run_shell({"-n", "010"}, "echo rank");
-  EXPECT_EQ(ten.code, 0) << ten.err;
-  EXPECT_EQ(driver::count(ten.out, "rank"), 10);
-  for (const Words& option : {Words{"-n", "0x2"}, Words{"--timeout", "0x10"}}) {
-    const Result result = run_shell(option, "true");
-    EXPECT_EQ(result.code, 2) << option[0];
-    EXPECT_TRUE(has(result.err, "numbers are decimal")) << result.err;
-  }
-  EXPECT_EQ(run_shell({"-n", "18446744073709551616"}, "true").code, 2);
-}
-
-TEST(CommandLine, Questions) {
-  EXPECT_TRUE(has(Program({driver::viaduct_run(), "--version"}).finish().out, "viaduct-run "));
-  EXPECT_TRUE(has(Program({driver::viaduct_run(), "--help"}).finish().out, "--keep-going"));
-  EXPECT_TRUE(has(Program({driver::viaduct_run(), "--help"}).finish().out,
-                  "Usage: viaduct-run [OPTIONS] PROGRAM [ARGUMENTS]\n"));
-  const Result config = Program({driver::viaduct_run(), "--help-config"},
-                                {{"VIADUCT_YIELDS", "3"}, {"VIADUCT_PROVIDR", "shm"}})
-                            .finish();
-  EXPECT_EQ(config.code, 0);
-  EXPECT_TRUE(has(config.out, "VIADUCT_SPIN_NS = auto")) << config.out;
-  EXPECT_TRUE(has(config.out, "Now 3 (from the environment).")) << config.out;
-  EXPECT_TRUE(has(config.out, "VIADUCT_PROVIDR is not a variable that Viaduct knows"))
-      << config.out;
-  EXPECT_TRUE(has(config.out, "Did you mean VIADUCT_PROVIDER?")) << config.out;
-}
-
-TEST(CommandLine, ProviderReachesTheRanks) {
-  EXPECT_EQ(run_shell({"--provider", "shm"}, "test \"$VIADUCT_PROVIDER\" = shm").code, 0);
-  EXPECT_EQ(run_shell({"--provider", "verbs:a:1"}, "test \"$VIADUCT_PROVIDER\" = verbs:a:1").code,
-            0);
-}
-
-TEST(CommandLine, BindGivesEachRankOneCore) {
-  const Result result =
-      run_shell({"-n", "3", "--bind"}, "grep Cpus_allowed_list /proc/self/status");
-  EXPECT_EQ(result.code, 0);
-  EXPECT_EQ(driver::count(result.out, "Cpus_allowed_list"), 3);
-  EXPECT_FALSE(has(result.out, "-")) << "more than one core: " << result.out;
-  EXPECT_FALSE(has(result.out, ",")) << "more than one core: " << result.out;
 }
 
 // --- what kills the rest -------------------------------------------------------------------------
 
 TEST(Failure, RestIsEnded) {
-  const Result result =
-      run_shell({"-n", "4"}, "trap '' TERM; test $VIADUCT_RANK = 3 && exit 9; sleep 600 & wait");
+  const Result result = launched_script(
+      {"-n", "4"}, "trap '' TERM; test $VIADUCT_RANK = 3 && exit 9; sleep 600 & wait");
   EXPECT_EQ(result.code, 9);
   EXPECT_LT(result.seconds, driver::kHangSeconds);
   EXPECT_TRUE(has(result.err, "ending the other 3 processes")) << result.err;
@@ -330,20 +195,20 @@ TEST(Failure, RestIsEnded) {
 
 TEST(Failure, StoppedRanksEndToo) {
   const Result result =
-      run_shell({"-n", "3"}, "test $VIADUCT_RANK = 0 && exit 9; kill -STOP $$; sleep 600");
+      launched_script({"-n", "3"}, "test $VIADUCT_RANK = 0 && exit 9; kill -STOP $$; sleep 600");
   EXPECT_EQ(result.code, 9);
   EXPECT_LT(result.seconds, driver::kHangSeconds);
 }
 
 TEST(Failure, ChildrenLeftBehindEndWithTheJob) {
-  const Result result = run({"-n", "2"}, {"leave-child"});
+  const Result result = launched({"-n", "2"}, {"leave-child"});
   EXPECT_EQ(result.code, 0);
   EXPECT_LT(result.seconds, driver::kHangSeconds);
 }
 
 TEST(Failure, MalformedBytesNameTheRank) {
   for (int seed = 1; seed <= 10; ++seed) {
-    const Result result = run({"-n", "3"}, {"garbage", std::to_string(seed), "1"});
+    const Result result = launched({"-n", "3"}, {"garbage", std::to_string(seed), "1"});
     EXPECT_EQ(result.code, 125) << "seed " << seed;
     EXPECT_TRUE(has(result.err, "rank 1 (pid ")) << result.err;
     EXPECT_TRUE(has(result.err, "to the launcher's socket, which only Viaduct may use"))
@@ -363,8 +228,8 @@ TEST(Failure, TooFewDescriptors) {
 
 TEST(Label, LinesStayWholeAndNothingIsLost) {
   constexpr int kLines = 200;
-  const Result result =
-      run({"-n", "3", "--label", "--keep-going", "--quiet"}, {"lines", std::to_string(kLines)});
+  const Result result = launched({"-n", "3", "--label", "--keep-going", "--quiet"},
+                                 {"lines", std::to_string(kLines)});
   EXPECT_EQ(result.code, 128 + SIGKILL);
   for (int rank = 0; rank < 3; ++rank) {
     const std::string label = fmt::format("[{}] ", rank);
@@ -380,15 +245,15 @@ TEST(Label, LinesStayWholeAndNothingIsLost) {
 }
 
 TEST(Label, GrandchildThatKeepsThePipeOpenIsNotWaitedFor) {
-  const Result result = run({"-n", "2", "--label"}, {"leave-child"});
+  const Result result = launched({"-n", "2", "--label"}, {"leave-child"});
   EXPECT_EQ(result.code, 0);
   EXPECT_LT(result.seconds, driver::kHangSeconds);
   EXPECT_TRUE(has(result.out, "[1] rank 1 ends\n")) << result.out;
 }
 
 TEST(Label, MuchOutputToASlowReader) {
-  const Result result = run_shell({"-n", "2", "--label"},
-                                  "i=0; while [ $i -lt 20000 ]; do echo $i; i=$((i+1)); done");
+  const Result result = launched_script(
+      {"-n", "2", "--label"}, "i=0; while [ $i -lt 20000 ]; do echo $i; i=$((i+1)); done");
   EXPECT_EQ(result.code, 0);
   EXPECT_EQ(driver::count(result.out, "\n"), 40000);
   EXPECT_EQ(driver::count(result.out, "[0] 19999\n"), 1);
