@@ -12,7 +12,6 @@
 #include <thread>
 #include <vector>
 
-#include "via/closed_peers.hpp"
 #include "via/connections.hpp"
 #include "via/protection_tags.hpp"
 #include "via/shm/settings.hpp"
