@@ -14,9 +14,10 @@ install(
   EXPORT viaductTargets
   FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
   FILE_SET generated_headers DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
-install(FILES "${PROJECT_SOURCE_DIR}/via/vipl/vipl.h" DESTINATION "${header_dir}/via/vipl")
+install(FILES "${PROJECT_SOURCE_DIR}/via/vipl/vipl.h" "${PROJECT_SOURCE_DIR}/via/vipl/underneath.hpp"
+        DESTINATION "${header_dir}/via/vipl")
 install(FILES "${PROJECT_SOURCE_DIR}/am/c/am.h" "${PROJECT_SOURCE_DIR}/am/c/am_old.h"
-              "${PROJECT_SOURCE_DIR}/am/c/am_spmd.h" DESTINATION "${header_dir}/am/c")
+              "${PROJECT_SOURCE_DIR}/am/c/am_spmd.h" "${PROJECT_SOURCE_DIR}/am/c/underneath.hpp" DESTINATION "${header_dir}/am/c")
 # One man page for each function, with what the header says of it; ARGN: headers of its other names.
 set(man_folder "${PROJECT_BINARY_DIR}/man")
 set(VIADUCT_MAN_DATE "2026-11-25")  # of the pages' present form

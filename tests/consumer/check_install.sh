@@ -25,6 +25,10 @@ headers=$(find "$prefix/include/viaduct" -name '*.hpp' | wc -l)
 [ "$headers" -gt 10 ] || { echo "only $headers headers are installed"; exit 1; }
 [ -f "$prefix/include/viaduct/splitc.hpp" ] || { echo "the headers of Split-C are not installed"; exit 1; }
 
+for underneath in via/vipl am/c; do
+  [ -f "$prefix/include/viaduct/$underneath/underneath.hpp" ] || { echo "$underneath/underneath.hpp is not installed"; exit 1; }
+done
+
 [ -f "$prefix/share/doc/viaduct/LICENSE" ] || { echo "the licence is not installed"; exit 1; }
 
 # run PROGRAM: both ranks must say that they are done.

@@ -172,6 +172,27 @@ static void rdma(void) {
   }
 }
 
+/* One side's attempt is over before the other side asks: neither is connected, though the first
+   one makes progress meanwhile. */
+static void come_too_late(int server_first) {
+  const struct timespec moment = {0, 20000000L};
+  const VIP_VI_HANDLE late = make_vi(&rig, VIP_SERVICE_RELIABLE_DELIVERY, NULL, NULL);
+  VIP_VI_ATTRIBUTES remote;
+  const int first = is_server == server_first;
+  if (first) {
+    WANT(VIP_SUCCESS, VipConnectPeerRequest(late, &mine.address, &theirs.address, 10));
+    (void)nanosleep(&moment, NULL);
+    send_from(2, 1);
+    (void)received();
+  } else {
+    (void)received();
+    WANT(VIP_SUCCESS, VipConnectPeerRequest(late, &mine.address, &theirs.address, 30));
+  }
+  WANT(VIP_TIMEOUT, VipConnectPeerWait(late, &remote));
+  if (!first) send_from(2, 1);
+  WANT(VIP_SUCCESS, VipDestroyVi(late));
+}
+
 /* The server leaves; the client hears of it. */
 static void part(void) {
   if (is_server) {
@@ -281,6 +302,7 @@ int main(void) {
     else
       ask_twice();
     ping_pong();
+    if (round < 2) come_too_late(round);
     rdma();
     part();
   }

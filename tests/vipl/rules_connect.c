@@ -117,6 +117,24 @@ static void peer_never_comes(void) {
   WANT(VIP_SUCCESS, VipDestroyVi(c));
 }
 
+/* The first attempt's time is over, and nothing has asked for its outcome. */
+static void peer_comes_too_late(void) {
+  AddressRoom left, right;
+  VIP_VI_ATTRIBUTES remote;
+  VIP_VI_HANDLE c = make_vi(&rig, level, NULL, NULL), d = make_vi(&rig, level, NULL, NULL);
+  double begin = seconds();
+  here(&rig, &left, "early");
+  here(&rig, &right, "late");
+  WANT(VIP_SUCCESS, VipConnectPeerRequest(c, &left.address, &right.address, 5));
+  while (seconds() - begin < 0.006) {
+  }
+  WANT(VIP_SUCCESS, VipConnectPeerRequest(d, &right.address, &left.address, 5));
+  WANT(VIP_TIMEOUT, VipConnectPeerWait(d, &remote));
+  WANT(VIP_TIMEOUT, VipConnectPeerWait(c, &remote));
+  WANT(VIP_SUCCESS, VipDestroyVi(c));
+  WANT(VIP_SUCCESS, VipDestroyVi(d));
+}
+
 /* The other side has connected, sent and disconnected before this side asks for the outcome. */
 static void peer_has_gone_again(int sends, int receives) {
   const double begin = seconds();
@@ -396,6 +414,7 @@ static const Case kCases[] = {
     {"disconnect of empty queues", disconnect_of_empty_queues},
     {"idle takes no sends", idle_takes_no_sends},
     {"peer never comes", peer_never_comes},
+    {"peer comes too late", peer_comes_too_late},
     {"peer has sent and gone", peer_has_sent_and_gone},
     {"peer has gone", peer_has_gone},
     {"peer has gone, nothing is posted", peer_has_gone_and_nothing_is_posted},

@@ -215,6 +215,67 @@ static void handler_asks_again(void) {
   close_vi(c);
 }
 
+/* Two handlers, of which one has always something to do. */
+#define MOST_TURNS 100000
+static VIP_VI_HANDLE busy_sender;
+static int busy_turns, busy_ended, other_served;
+
+static void send_on(void) {
+  VIP_DESCRIPTOR* d = NULL;
+  post_send(busy_sender, 1, 9);
+  while (VipSendDone(busy_sender, &d) == VIP_NOT_DONE) {
+  }
+}
+
+static void keep_busy(VIP_PVOID context, VIP_NIC_HANDLE nic, VIP_VI_HANDLE vi, VIP_DESCRIPTOR* d) {
+  int ends;
+  (void)nic;
+  (void)d;
+  pthread_mutex_lock(&heard_lock);
+  ends = ++busy_turns == MOST_TURNS || other_served;
+  busy_ended = busy_ended || ends;
+  pthread_cond_signal(&heard_more);
+  pthread_mutex_unlock(&heard_lock);
+  if (ends) return;
+  post_receive(vi, 0, 100);
+  WANT(VIP_SUCCESS, VipRecvNotify(vi, context, keep_busy));
+  send_on();
+}
+
+static void serve_other(VIP_PVOID context, VIP_NIC_HANDLE nic, VIP_VI_HANDLE vi,
+                        VIP_DESCRIPTOR* d) {
+  (void)context;
+  (void)nic;
+  CHECK(vi == waited_vi && d == room(2));
+  pthread_mutex_lock(&heard_lock);
+  other_served = 1;
+  pthread_mutex_unlock(&heard_lock);
+}
+
+static void handlers_take_turns(void) {
+  VIP_VI_HANDLE busy, other;
+  busy_sender = make_vi(&rig, level, NULL, NULL);
+  busy = make_vi(&rig, level, NULL, NULL);
+  other = make_vi(&rig, level, NULL, NULL);
+  waited_vi = make_vi(&rig, level, NULL, NULL);
+  connect_both(&rig, busy_sender, busy);
+  connect_both(&rig, other, waited_vi);
+  busy_turns = busy_ended = other_served = 0;
+  post_receive(busy, 0, 100);
+  WANT(VIP_SUCCESS, VipRecvNotify(busy, NULL, keep_busy));
+  send_on();
+  CHECK(wait_count(&busy_turns, 10) >= 10);
+  post_receive(waited_vi, 2, 100);
+  WANT(VIP_SUCCESS, VipRecvNotify(waited_vi, NULL, serve_other));
+  post_send(other, 3, 9);
+  (void)wait_send(other, VIP_SUCCESS);
+  CHECK(wait_count(&busy_ended, 1) == 1 && other_served);
+  close_vi(other);
+  close_vi(waited_vi);
+  close_vi(busy_sender);
+  close_vi(busy);
+}
+
 /* The region of a VI's last descriptor is given back: the next post does not find it. */
 static void regions_given_back(void) {
   static Room* own = NULL; /* for all levels */
@@ -247,6 +308,7 @@ static const Case kCases[] = {
     {"destroyed while waited for", destroyed_while_waited_for},
     {"disconnect ends an attempt", disconnect_ends_an_attempt},
     {"handler asks again", handler_asks_again},
+    {"handlers take turns", handlers_take_turns},
 };
 
 int main(int argc, char** argv) {

@@ -315,7 +315,7 @@ VIP_RETURN VipErrorCallback(IN VIP_NIC_HANDLE NicHandle, IN VIP_PVOID Context,
 
 /* Protection tags and memory. */
 
-/** @return VIP_SUCCESS, VIP_INVALID_PARAMETER, VIP_ERROR_RESOURCE (there are 4095). */
+/** @return VIP_SUCCESS, VIP_INVALID_PARAMETER, VIP_ERROR_RESOURCE (there are 4094). */
 VIP_RETURN VipCreatePtag(IN VIP_NIC_HANDLE NicHandle, OUT VIP_PROTECTION_HANDLE* Ptag);
 
 /** @return VIP_SUCCESS, VIP_INVALID_PARAMETER (the NIC), VIP_INVALID_PTAG (no tag of this NIC),

@@ -77,6 +77,11 @@ VIP_RETURN read_addresses(Port& port, const VIP_NET_ADDRESS& local, const VIP_NE
 
 // Peer to peer. The lower rank decides which two match, so that both sides pair alike.
 
+/// Whether @p vi is without its other half, and its time is not over.
+bool seeks_peer(const Vi& vi) noexcept {
+  return vi.phase == Phase::peer && vi.answer == VIP_NOT_DONE && monotonic_ns() < vi.deadline_ns;
+}
+
 bool fits(const Connection& request, const Vi& vi) noexcept {
   return request.from == vi.peer && request.server == vi.local_discriminator &&
          request.client == vi.remote_discriminator;
@@ -114,8 +119,8 @@ void match(Port& port, Vi& vi, const Connection& request) {
 void look_for_peer(Port& port, Vi& vi) {
   if (vi.peer == port.job().rank()) {
     for (const auto& other : port.vis) {
-      if (other.get() == &vi || other->phase != Phase::peer || other->answer != VIP_NOT_DONE ||
-          other->peer != vi.peer || !(other->local_discriminator == vi.remote_discriminator) ||
+      if (other.get() == &vi || !seeks_peer(*other) || other->peer != vi.peer ||
+          !(other->local_discriminator == vi.remote_discriminator) ||
           !(other->remote_discriminator == vi.local_discriminator))
         continue;
       return match_here(*other, vi);
@@ -190,14 +195,13 @@ void on_peer_request(Port& port, Rank from, const Message& m) {
   request.client = m.local;
   request.server = m.remote;
   for (const auto& vi : port.vis)
-    if (vi->phase == Phase::peer && vi->answer == VIP_NOT_DONE && fits(request, *vi))
-      return match(port, *vi, request);
+    if (seeks_peer(*vi) && fits(request, *vi)) return match(port, *vi, request);
   port.peer_requests.push_back(request);
 }
 
 void on_peer_match(Port& port, Rank from, const Message& m) {
   Vi* const vi = find_attempt(port, m.id, Phase::peer);
-  if (vi == nullptr || vi->peer != from) {
+  if (vi == nullptr || vi->peer != from || !seeks_peer(*vi)) {
     if (m.result == VIP_SUCCESS)
       port.control().send(from, message_of(MessageKind::peer_no_more, m.id, m.other));
     return;
@@ -216,7 +220,7 @@ void on_peer_no_more(Port& port, const Message& m) {
   vi->enter(Phase::peer);
   vi->answer = VIP_NOT_DONE;
   vi->id = port.next_id();
-  look_for_peer(port, *vi);
+  if (seeks_peer(*vi)) look_for_peer(port, *vi);
 }
 
 void on_answer(Port& port, Rank from, const Message& m) {

@@ -174,7 +174,7 @@ VIP_RETURN VipQueryNic(VIP_NIC_HANDLE NicHandle, VIP_NIC_ATTRIBUTES* NicAttribs)
     out.MaxSegmentsPerDesc = a.max_segments;
     out.MaxCQEntries = a.max_completion_queue;
     out.MaxTransferSize = out.NativeMTU = port.max_transfer();
-    out.MaxPtags = 4095;
+    out.MaxPtags = 4094;  // the provider has one more, which the library uses itself
     out.ReliabilityLevelSupport = levels_of(a);
     if (a.rdma_read) out.RDMAReadSupport = out.ReliabilityLevelSupport;
     *NicAttribs = out;

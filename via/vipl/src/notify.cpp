@@ -25,45 +25,72 @@ void NotifyThread::run() noexcept {
   }
 }
 
-bool NotifyThread::call_one() noexcept {
+/// What a handler is called with.
+struct NotifyThread::Due {
   Notice<DescriptorHandler> of_queue{};
   Notice<EntryHandler> of_cq{};
   VIP_NIC_HANDLE nic = nullptr;
   VIP_VI_HANDLE vi = nullptr;
   Descriptor* descriptor = nullptr;
   Entry entry{};
+
+  bool take_from(Vi& v, WorkQueue& queue) noexcept {
+    if (queue.notices.empty()) return false;
+    descriptor = take_oldest(queue);
+    if (descriptor == nullptr) return false;
+    (void)hand_back(v, *descriptor);
+    of_queue = queue.notices.front();
+    queue.notices.pop_front();
+    nic = v.nic->handle;
+    vi = v.handle;
+    return true;
+  }
+
+  bool take_from(Cq& cq) noexcept {
+    if (cq.notices.empty() || !take(cq, entry)) return false;
+    of_cq = cq.notices.front();
+    cq.notices.pop_front();
+    nic = cq.nic->handle;
+    vi = entry.vi->handle;
+    return true;
+  }
+};
+
+/// The look begins behind the queue that was served last: a handler that asks again at once leaves
+/// the others their turn.
+bool NotifyThread::find_due(Port& port, Due& due) noexcept {
+  const std::size_t work_queues = 2 * port.vis.size();
+  const std::size_t all = work_queues + port.queues.size();
+  for (std::size_t i = 0; i < all; ++i) {
+    const std::size_t at = (next_ + i) % all;
+    bool found = false;
+    if (at < work_queues) {
+      Vi& vi = *port.vis[at / 2];
+      found = due.take_from(vi, at % 2 == 0 ? vi.send : vi.receive);
+    } else {
+      found = due.take_from(*port.queues[at - work_queues]);
+    }
+    if (!found) continue;
+    next_ = at + 1;
+    return true;
+  }
+  return false;
+}
+
+bool NotifyThread::call_one() noexcept {
+  Due due;
   {
     const Guard guard;
     if (guard->port == nullptr) return false;
     guard->port->progress();
-    for (const auto& v : guard->port->vis) {
-      for (WorkQueue* queue : {&v->send, &v->receive}) {
-        if (queue->notices.empty() || descriptor != nullptr) continue;
-        descriptor = take_oldest(*queue);
-        if (descriptor == nullptr) continue;
-        (void)hand_back(*v, *descriptor);
-        of_queue = queue->notices.front();
-        queue->notices.pop_front();
-        nic = v->nic->handle;
-        vi = v->handle;
-      }
-    }
-    if (descriptor == nullptr) {
-      for (const auto& cq : guard->port->queues) {
-        if (cq->notices.empty() || !take(*cq, entry)) continue;
-        of_cq = cq->notices.front();
-        cq->notices.pop_front();
-        nic = cq->nic->handle;
-        vi = entry.vi->handle;
-        break;
-      }
-    }
+    if (!find_due(*guard->port, due)) return false;
   }
-  if (descriptor != nullptr)
-    of_queue.handler(of_queue.context, nic, vi, reinterpret_cast<VIP_DESCRIPTOR*>(descriptor));
-  else if (of_cq.handler != nullptr)
-    of_cq.handler(of_cq.context, nic, vi, entry.receive ? VIP_TRUE : VIP_FALSE);
-  return descriptor != nullptr || of_cq.handler != nullptr;
+  if (due.descriptor != nullptr)
+    due.of_queue.handler(due.of_queue.context, due.nic, due.vi,
+                         reinterpret_cast<VIP_DESCRIPTOR*>(due.descriptor));
+  else
+    due.of_cq.handler(due.of_cq.context, due.nic, due.vi, due.entry.receive ? VIP_TRUE : VIP_FALSE);
+  return true;
 }
 
 namespace {
@@ -86,6 +113,7 @@ VIP_RETURN notify(VIP_VI_HANDLE handle, WorkQueue Vi::*queue, VIP_PVOID context,
 }
 
 }  // namespace
+
 extern "C" {
 
 VIP_RETURN VipSendNotify(VIP_VI_HANDLE ViHandle, VIP_PVOID Context, DescriptorHandler Handler) {

@@ -4,9 +4,12 @@
 /// VipCQNotify.
 
 #include <atomic>
+#include <cstddef>
 #include <thread>
 
 namespace viaduct::via::vipl {
+
+class Port;
 
 class NotifyThread {
  public:
@@ -16,10 +19,13 @@ class NotifyThread {
   void stop() noexcept;
 
  private:
+  struct Due;
   void run() noexcept;
   /// Calls one handler that is due; false: none is.
   bool call_one() noexcept;
+  bool find_due(Port& port, Due& due) noexcept;
 
+  std::size_t next_ = 0;  // of all work queues, then of all completion queues
   std::atomic<bool> stopped_{false};
   std::thread thread_;
 };
