@@ -181,6 +181,7 @@ void run(AppsOptions options) {
   const Figures figures = apps.run();
   figures.print(stdout);
   const program::Json limits = apps.has("gups") ? apps.run_limits() : program::Json();
+  program::write_out();
   if (!options.json_file.empty()) write_json(options.json_file, figures, limits, apps.most_ranks());
 }
 
@@ -210,8 +211,9 @@ int measure(int argc, char** argv) {
   app.flag("--short", options.short_runs, "Inputs of a tenth of the size");
   int exit_code = 0;
   if (!app.read(argc, argv, exit_code, true)) return exit_code;
-  (void)use_provider(options);
   try {
+    require_no_job();
+    (void)use_provider(options);
     run(options);
   } catch (const std::exception& problem) {
     fmt::print(stderr, "apps: {}\n", problem.what());

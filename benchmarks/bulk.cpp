@@ -320,6 +320,7 @@ int measure(int argc, char** argv) {
   if (role != Role::sender) return 0;
   const BulkReport report = bulk.report();
   report.print(stdout);
+  program::write_out();
   if (!options.json_file.empty())
     report.all().write_json(
         options.json_file, machine_facts(job.size(), job.threads_mode() ? "threads" : "processes"));

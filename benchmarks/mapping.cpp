@@ -326,6 +326,7 @@ void run(const Options& options) {
   sums.print(stdout);
   for (std::size_t operation = 0; operation < kOperations.size(); ++operation)
     print_rows(rows, operation);
+  program::write_out();
   if (options.json_file.empty()) return;
   program::Json all = sums.to_json(machine_facts(2, "processes"));
   program::Json merged = all.at("figures");
@@ -343,6 +344,7 @@ int measure(int argc, char** argv) {
   int exit_code = 0;
   if (!app.read(argc, argv, exit_code, true)) return exit_code;
   try {
+    require_no_job();
     if (provider_of(options) != "shm")
       throw Error(
           std::errc::invalid_argument,

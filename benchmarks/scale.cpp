@@ -229,11 +229,13 @@ int measure(int argc, char** argv) {
   app.flag("--quick", options.quick, "Up to 16 ranks, and a single round");
   int exit_code = 0;
   if (!app.read(argc, argv, exit_code, true)) return exit_code;
-  (void)use_provider(options);
   try {
+    require_no_job();
+    (void)use_provider(options);
     prepare(options);
     const Figures figures = Scale(options).run();
     figures.print(stdout);
+    program::write_out();
     if (!options.json_file.empty())
       figures.write_json(options.json_file, machine_facts(options.ranks.back(), "processes"));
   } catch (const std::exception& problem) {

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -87,6 +88,16 @@ void run_children(const std::vector<std::string>& command, std::uint32_t count) 
   if (code != 0)
     throw Error(std::errc::protocol_error,
                 fmt::format("{} ended with exit code {}", fmt::join(command, " "), code));
+}
+
+void require_no_job() {
+  const char* const ranks = std::getenv("VIADUCT_SIZE");
+  if (ranks == nullptr || std::string_view(ranks) == "1") return;
+  throw Error(
+      std::errc::invalid_argument,
+      fmt::format("this benchmark starts jobs by itself and is a rank of a job of {}: start "
+                  "it without viaduct-run",
+                  ranks));
 }
 
 fs::path own_folder() {

@@ -22,6 +22,10 @@ struct Ended {
 /// waits for the end of all.  Throws Error when one cannot be started, or does not end with 0.
 void run_children(const std::vector<std::string>& command, std::uint32_t count);
 
+/// Throws Error in a process of a job of several ranks: a benchmark that starts jobs of its own
+/// would run once for each rank.
+void require_no_job();
+
 /// The folder of this program's file.
 [[nodiscard]] std::filesystem::path own_folder();
 /// @p path, if it can be run.  Throws Error with the @p remedy.

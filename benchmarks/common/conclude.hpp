@@ -10,7 +10,7 @@
 namespace viaduct::bench {
 
 /// Prints @p figures, and writes them with the facts of the machine to @p json_file; empty: no
-/// file.  Throws Error: the file cannot be written.
+/// file.  Throws Error: the file, or standard output, cannot be written.
 void conclude(const Figures& figures, const Job& job, const std::string& json_file);
 
 }  // namespace viaduct::bench

@@ -1,6 +1,7 @@
 #include "runtime/program/command_line.hpp"
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
@@ -10,6 +11,9 @@
 #include <stdexcept>
 #include <string_view>
 #include <type_traits>
+
+#include "runtime/errors/codes.hpp"
+#include "viaduct/runtime/error.hpp"
 
 namespace viaduct::program {
 namespace {
@@ -315,6 +319,13 @@ CommandLine::Parsed CommandLine::parse(int argc, char** argv) {
 }
 
 const std::string& CommandLine::text() const noexcept { return impl_->text; }
+
+void write_out() {
+  errno = 0;
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+    throw Error(errors::system_refused, errno != 0 ? errno : EIO,
+                "cannot write to standard output");
+}
 
 bool CommandLine::print_answer() const {
   if (std::fputs(text().c_str(), stdout) >= 0 && std::fflush(stdout) == 0) return true;

@@ -11,6 +11,10 @@
 
 namespace viaduct::program {
 
+/// Writes what stdio holds of standard output: the end of a program that prints its results.
+/// Throws Error when they cannot be written.
+void write_out();
+
 /// Declares options and arguments, each with the variable that receives its value, then reads the
 /// command line. --help is always there, and so is --list-options, which --help does not show: it
 /// prints the option table for the programs that make man pages and completion. Numbers are

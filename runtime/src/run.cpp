@@ -1,6 +1,8 @@
+#include <cxxabi.h>
 #include <fmt/format.h>
 #include <unistd.h>
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -32,14 +34,27 @@ struct RankRun {
     Log(LogLevel::error, rank, ranks).write(LogLevel::error, what);
   }
 
+  /// A process' exit code has eight bits. What is not 0 must not become 0.
+  static int exit_code_of(int code) noexcept { return code != 0 && (code & 0xff) == 0 ? 1 : code; }
+
   /// The body's exit code; 1, and a Job that will not finalize, when it throws.
   int call(Job& job) const {
     try {
-      const int code = body(job, argc, argv);
-      // The Job's end waits for other ranks, and viaduct-run may end this process meanwhile.
-      std::fflush(stdout);
+      const int code = exit_code_of(body(job, argc, argv));
       job.impl_->failed = code != 0;
+      // The Job's end waits for other ranks, and viaduct-run may end this process meanwhile. The
+      // others must hear of a failure also when nobody reads the output.
+      if (code == 0)
+        std::fflush(stdout);
+      else
+        flush_standard_output_at_once();
       return code;
+    } catch (const abi::__forced_unwind&) {
+      complain(with_code(errors::program_threw,
+                         "pthread_exit() has ended the program's body; let the body return")
+                   .c_str());
+      job.impl_->abandoned = true;
+      throw;
     } catch (const Error& problem) {
       complain(problem.what());
     } catch (const std::exception& problem) {
@@ -69,17 +84,24 @@ struct RankRun {
     try {
       Job job(Job::Impl::of_thread(world, launch, rank));
       code = call(job);
+    } catch (const abi::__forced_unwind&) {
+      lose_rank(*world, launch, rank, code);
+      throw;
     } catch (const std::exception& problem) {
       name_this_thread(rank);
       complain(problem.what());
     }
     if (world->page->record(Rank{rank}).state.load() != RankState::finalized) {
-      lose_thread_rank(*world, Rank{rank}, RankState::killed, code);
-      if (!launch.keep_going) end_process(code);
+      lose_rank(*world, launch, rank, code);
     } else if (code != 0) {
       world->page->record(Rank{rank}).cause.store(code, std::memory_order_relaxed);
       note_failure(*world, code);
     }
+  }
+
+  static void lose_rank(ThreadWorld& world, const Launch& launch, std::uint32_t rank, int code) {
+    lose_thread_rank(world, Rank{rank}, RankState::killed, code);
+    if (!launch.keep_going) end_process(code);
   }
 
   static void note_failure(ThreadWorld& world, int code) {
@@ -92,7 +114,7 @@ struct RankRun {
   /// The plain system call, since a sanitizer's _exit would report the other ranks' threads as
   /// leaked.
   [[noreturn]] static void end_process(int code) {
-    std::fflush(nullptr);
+    flush_all_within(std::chrono::milliseconds(200));
     while (true) ::syscall(SYS_exit_group, code);
   }
 

@@ -254,6 +254,25 @@ TEST(BlockedOutput, WhatIsDroppedIsCounted) {
   ::unlink(fifo.c_str());
 }
 
+/// A rank fails while another one writes to a pipe that nobody reads.
+TEST(BlockedOutput, ARankThatFailsEndsTheJob) {
+  struct Case {
+    const char* mode;
+    const char* how;
+  };
+  // A process is given some seconds for its output.
+  for (const auto& [mode, how] :
+       {Case{"processes", "return"}, Case{"threads", "return"}, Case{"threads", "throw"}}) {
+    const std::string tag = driver::new_tag();
+    Program program({driver::viaduct_run(), "-n", "2", "--mode", mode,
+                     driver::test_program("launcher_actor"), tag, "blocked", how});
+    EXPECT_TRUE(driver::all_gone(tag)) << mode << " " << how << ": processes are left";
+    const Result result = program.finish();
+    EXPECT_NE(result.code, 0) << mode << " " << how << result.err;
+    EXPECT_TRUE(has(result.err, "rank 1 ")) << mode << " " << how << result.err;
+  }
+}
+
 TEST(BlockedOutput, RanksThatIgnoreSigtermAreKilledAfterTheGrace) {
   for (const bool hosts : {false, true}) {
     const std::string tag = driver::new_tag();

@@ -38,6 +38,23 @@ TEST(ExitStatus, FirstFailingRanksCode) {
   }
 }
 
+TEST(ExitStatus, WhatIsNot0DoesNotBecome0) {
+  for (const char* mode : {"processes", "threads"}) {
+    const Result result = launched({"-n", "2", "--mode", mode}, {"return", "1", "256"});
+    EXPECT_EQ(result.code, 1) << mode;
+    EXPECT_TRUE(has(result.err, "exited with code 1; it is the first to fail")) << result.err;
+  }
+}
+
+TEST(ExitStatus, ABodyThatEndsItsThreadIsTold) {
+  for (const char* mode : {"processes", "threads"}) {
+    const Result result = launched({"-n", "2", "--mode", mode}, {"exit-thread", "1"});
+    EXPECT_NE(result.code, 0) << mode;
+    EXPECT_TRUE(has(result.err, "[rank 1]")) << result.err;
+    EXPECT_TRUE(has(result.err, "pthread_exit() has ended the program's body")) << result.err;
+  }
+}
+
 TEST(ExitStatus, SignalIs128PlusItsNumber) {
   const Result result =
       launched({"-n", "3", "--keep-going"}, {"die", "1", std::to_string(SIGKILL)});
@@ -62,11 +79,11 @@ TEST(ExitStatus, TheThreadWhoseCodeItIsIsNamed) {
     EXPECT_TRUE(has(result.err, result.code == 5 ? "rank 1 (pid " : "rank 0 (pid ")) << result.err;
     EXPECT_TRUE(result.code == 5 || result.code == 7) << result.code;
   }
-  // A status has 8 bits of a code; another rank has been told of the loss.
+  // A status has 8 bits of a code.
   const Result rest =
       launched({"-n", "2", "--mode", "threads", "--keep-going"}, {"desert", "1", "256"});
   EXPECT_EQ(rest.code, 1) << rest.err;
-  EXPECT_TRUE(has(rest.err, "rank 1 (pid ") && has(rest.err, "left: ")) << rest.err;
+  EXPECT_TRUE(has(rest.err, "rank 1 (pid ") && has(rest.err, "exited with code 1")) << rest.err;
 }
 
 TEST(ExitStatus, RankThatLeaves) {

@@ -40,6 +40,7 @@ refuses "numbers are decimal" "$info" choose --bytes 0x10
 refuses "18446744073709551616 not in range" "$info" choose --bytes 18446744073709551616
 grep -q "^10 bytes between" <<<"$("$info" choose --bytes 010)" || { echo "--bytes 010 is not decimal"; exit 1; }
 grep -q "^0 bytes between" <<<"$("$info" choose --bytes 00)" || { echo "--bytes 00 is not 0"; exit 1; }
+refuses "there is no code VIA-0101VIA" "$info" explain VIA-0101VIA
 refuses "there is no rank 1" "$info" choose --to 1
 refuses "there is no rank 7" "$info" choose --from 7
 refuses "label was given" "$run" --label=3 -n 1 true
@@ -47,5 +48,8 @@ if [ -w /dev/full ]; then
   for program in "$info" "$run"; do
     "$program" --help >/dev/full 2>/dev/null && { echo "$program --help ends with 0 where nothing can be written"; exit 1; }
   done
-  true
+  for question in doctor choose; do
+    # shellcheck disable=SC2016  # the inner shell expands it
+    refuses "cannot write to standard output" sh -c '"$@" >/dev/full' - "$info" "$question"
+  done
 fi

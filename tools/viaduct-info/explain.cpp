@@ -23,8 +23,10 @@ int number_of(std::string_view code) {
   const auto digit =
       std::find_if(code.begin(), code.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
   int number = -1;
-  std::from_chars(code.data() + (digit - code.begin()), code.data() + code.size(), number);
-  return number;
+  const char* const end =
+      std::from_chars(code.data() + (digit - code.begin()), code.data() + code.size(), number).ptr;
+  const bool is_end = end == code.data() + code.size() || *end == ']';
+  return is_end ? number : -1;
 }
 
 const Entry& entry_of(const std::string& code) {

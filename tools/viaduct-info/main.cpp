@@ -50,7 +50,8 @@ int main(int argc, char** argv) {
     if (doctor.chosen()) {
       const auto findings = viaduct::info::examine(system_root);
       fmt::print("{}", viaduct::info::describe(findings));
-      return std::fflush(stdout) == 0 ? viaduct::info::exit_code_of(findings) : 1;
+      viaduct::program::write_out();
+      return viaduct::info::exit_code_of(findings);
     }
     if (choose.chosen()) {
       const bool names_ranks = choose.given("--from") || choose.given("--to");
@@ -65,9 +66,10 @@ int main(int argc, char** argv) {
       fmt::print("viaduct {}\n\n{}\n{}\n{}\n{}", viaduct::kVersion, viaduct::info::machine(),
                  viaduct::info::providers(), viaduct::info::job(), viaduct::config::help());
     }
+    viaduct::program::write_out();
   } catch (const std::exception& problem) {
     std::fprintf(stderr, "viaduct-info: %s\n", problem.what());
     return 1;
   }
-  return std::fflush(stdout) == 0 ? 0 : 1;
+  return 0;
 }

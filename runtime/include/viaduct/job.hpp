@@ -152,7 +152,8 @@ class Job {
 
 /// Runs @p body once per rank of this process: once when ranks are processes, in as many threads as
 /// there are ranks when they are threads. Prints an exception's sentence and answers 1. Returns the
-/// process' exit code (the first non-zero one of its ranks). A rank whose body throws does not
+/// process' exit code (the first non-zero one of its ranks; 1 for a multiple of 256, of which a
+/// process' exit code would be 0). A rank whose body throws does not
 /// finalize its Job; one whose body returns another code than 0 finalizes if all ranks come to
 /// their end within a second, and else ends without: the others, which may wait for it, learn that
 /// it is lost. This is how a program supports both modes:

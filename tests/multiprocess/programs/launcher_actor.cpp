@@ -6,6 +6,7 @@
 // TAG is only there to be found in /proc/PID/cmdline.
 
 #include <poll.h>
+#include <pthread.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -120,6 +121,11 @@ int throw_one(Job& job, char** argv) {
     throw std::runtime_error("thrown on purpose");
   sleep_until(job, [&] { return job.life_epoch() != 0; });
   return 0;
+}
+
+int exit_thread(Job& job, char** argv) {
+  if (static_cast<int>(index(job.rank())) == number(argv, 3)) ::pthread_exit(nullptr);
+  hang();
 }
 
 /// The survivors of a rank's end: they are told, who it was, in time.
@@ -422,6 +428,8 @@ const std::map<std::string, Verb>& verbs() {
                                                {"misuse", actor::misuse_in_child},
                                                {"streams", actor::streams},
                                                {"flood", actor::flood},
+                                               {"blocked", actor::blocked},
+                                               {"exit-thread", exit_thread},
                                                {"stdin", print_stdin},
                                                {"lines", print_lines},
                                                {"lines-well", print_lines},

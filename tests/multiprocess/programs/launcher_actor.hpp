@@ -61,6 +61,7 @@ int leave_child(viaduct::Job& job, char** argv);
 int streams(viaduct::Job& job, char** argv);
 /// Writes to both output streams without end.
 int flood(viaduct::Job& job, char** argv);
+int blocked(viaduct::Job& job, char** argv);
 /// What a forked child may not do: each child tries one thing; the rank prints how it ended.
 int misuse_in_child(viaduct::Job& job, char**);
 

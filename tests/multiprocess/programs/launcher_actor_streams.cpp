@@ -1,11 +1,14 @@
 // Ranks of launcher_actor whose standard streams are closed, full or blocked.
 
+#include <poll.h>
 #include <unistd.h>
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstddef>
+#include <cstdio>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -100,6 +103,20 @@ int flood(Job&, char** argv) {
   while (::write(STDOUT_FILENO, text.data(), text.size()) > 0 || errno == EINTR) {
   }
   hang();
+}
+
+// blocked return|throw: rank 0 writes its output until nobody takes more, and on, with the stream's
+// lock. Meanwhile rank 1 ends as it is told, where ranks are processes with a line in stdio.
+int blocked(Job& job, char** argv) {
+  if (index(job.rank()) == 0) {
+    while (true) std::puts("a line that nobody reads");
+  }
+  pollfd output{STDOUT_FILENO, POLLOUT, 0};
+  for (int full = 0; full < 20; full = ::poll(&output, 1, 5) == 0 ? full + 1 : 0) {
+  }
+  if (!job.threads_mode()) std::fputs("a line that is left\n", stdout);
+  if (std::string(argv[3]) == "throw") throw std::runtime_error("thrown on purpose");
+  return 3;
 }
 
 }  // namespace actor

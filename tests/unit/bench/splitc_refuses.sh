@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # splitc_refuses.sh VIADUCT_RUN BIN: the Split-C benchmarks' bad command lines end at once with 2 and a sentence, a wrong
-# number of ranks with 1 and the command to type.
+# number of ranks with 1 and the command to type. Benchmarks that start jobs refuse to be ranks of one. A table that cannot
+# be written is a failure.
 set -euo pipefail
 run=$1 bin=$2
 folder=$(mktemp -d)
@@ -23,6 +24,15 @@ for program in splitc-ops bulk splitc-gups; do
 done
 expect 2 --type "$run" -n 2 --timeout 20 "$bin/splitc-ops" --type complex
 expect 2 --size "$run" -n 2 --timeout 20 "$bin/bulk" --size 0
+
+for program in apps scale; do
+  expect 1 "it without viaduct-run" "$run" -n 2 --timeout 20 "$bin/$program" --rounds 1 --ranks 1
+done
+if [ -w /dev/full ]; then
+  # shellcheck disable=SC2016  # the inner shell expands it
+  expect 1 "cannot write to standard output" \
+    sh -c 'exec "$@" 2>&1 >/dev/full' - "$run" -n 2 --timeout 60 "$bin/bulk" --rounds 1 --iters 1 --size 8
+fi
 
 expect 2 --ranks "$bin/apps" --ranks 0
 expect 2 --rounds "$bin/apps" --rounds many
