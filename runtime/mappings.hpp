@@ -23,6 +23,7 @@ void subtract(std::vector<PageRange>& from, PageRange hole);
 struct Mapping {
   PageRange range;
   bool anonymous = false;  ///< and private
+  int access = 0;          ///< PROT_READ, PROT_WRITE, PROT_EXEC
   std::string name;        ///< of the file, or "[heap]"; empty: none
 };
 

@@ -51,7 +51,9 @@ std::vector<Mapping> mappings_at(PageRange range) {
     if (at.end <= range.begin) continue;
     std::string text(line + name, static_cast<std::size_t>(length - name));
     while (!text.empty() && text.back() == '\n') text.pop_back();
-    found.push_back({at, rights[3] == 'p' && inode == 0, std::move(text)});
+    const int access = (rights[0] == 'r' ? PROT_READ : 0) | (rights[1] == 'w' ? PROT_WRITE : 0) |
+                       (rights[2] == 'x' ? PROT_EXEC : 0);
+    found.push_back({at, rights[3] == 'p' && inode == 0, access, std::move(text)});
   }
   std::free(line);
   return found;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "runtime/errors/codes.hpp"
+#include "splitc/src/blocked_signals.hpp"
 #include "viaduct/runtime/error.hpp"
 #include "viaduct/runtime/file_descriptor.hpp"
 #include "viaduct/splitc/detail/collective.hpp"
@@ -35,6 +36,10 @@ std::vector<Range> g_ranges;
 std::size_t g_prepared = 0;  // ranges that there is room for
 Pipe g_pipe;
 bool g_forked_copy = false;
+
+/// What the forking thread blocked before the fork. It must not lie in shared memory: the child
+/// has its own from the fork on. Of this kind of thread-local data the stack's mapping holds all.
+[[gnu::tls_model("initial-exec")]] thread_local SignalMask t_mask_before = 0;
 
 [[noreturn]] void give_up(std::string_view why) noexcept {
   constexpr std::string_view kHead =
@@ -75,7 +80,11 @@ void replace(const Range& range) noexcept {
     give_up("it cannot be moved into place (mremap)\n");
 }
 
+/// From here until the child has its copy no handler runs in the thread that forks, nor in the
+/// child: the child's would write to the parent's memory, the parent's would change what the child
+/// gets.
 void before_fork() noexcept {
+  t_mask_before = block_all_signals();
   g_mutex.lock();
   if (g_ranges.empty()) return;
   g_pipe = open_pipe();
@@ -100,6 +109,7 @@ void after_fork_in_parent() noexcept {
     g_pipe.reading.reset();
   }
   g_mutex.unlock();
+  set_blocked_signals(t_mask_before);
 }
 
 /// Writes to no shared memory before its copy is in place: g_pipe lies in static data, which the
@@ -123,6 +133,7 @@ void after_fork_in_child() noexcept {
   (void)g_pipe.reading.release();
   (void)g_pipe.writing.release();
   g_mutex.unlock();
+  set_blocked_signals(t_mask_before);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 #include <algorithm>
 #include <array>
@@ -21,31 +22,66 @@
 namespace viaduct::splitc::detail {
 namespace {
 
-constexpr std::uint64_t kPatienceNs = 2'000'000'000;
-// A new thread blocks all signals until it runs. The thread sanitizer's thread always does.
-#ifdef __SANITIZE_THREAD__
-constexpr std::uint64_t kBlockedNs = 0;
-#else
-constexpr std::uint64_t kBlockedNs = 100'000'000;
-#endif
-
 // Of the handler. They may lie in the pages that are moved meanwhile: their contents and their
 // address stay.
 std::atomic<std::uint32_t> g_held{0};
 std::atomic<bool> g_go{true};
+struct sigaction g_before {};  // the program's own action for SIGURG
 
 void pause_a_little() noexcept {
   const timespec moment{0, 20'000};
   ::syscall(SYS_nanosleep, &moment, nullptr);
 }
 
-void stand_still(int) noexcept {
-  if (g_go.load()) return;  // the signal comes too late
+/// The first signals of @p set, as the kernel has them.
+SignalMask to_mask(const sigset_t& set) noexcept {
+  SignalMask mask = 0;
+  std::memcpy(&mask, &set, sizeof mask);
+  return mask;
+}
+
+constexpr SignalMask kUrgent = SignalMask{1} << (SIGURG - 1);
+
+/// Does with a SIGURG what would have been done with it without the hold. By default SIGURG is
+/// ignored.
+void act_as_before(int number, siginfo_t* info, void* context) {
+  if (g_before.sa_handler == SIG_DFL || g_before.sa_handler == SIG_IGN) return;
+  const SignalMask interrupted = to_mask(static_cast<const ucontext_t*>(context)->uc_sigmask);
+  const bool defers = (g_before.sa_flags & SA_NODEFER) == 0;
+  set_blocked_signals(interrupted | to_mask(g_before.sa_mask) | (defers ? kUrgent : 0));
+  if ((g_before.sa_flags & SA_SIGINFO) != 0) {
+    g_before.sa_sigaction(number, info, context);
+  } else {
+    g_before.sa_handler(number);
+  }
+}
+
+/// The handler of SIGURG. A signal that comes too late, or from elsewhere (out-of-band data), does
+/// not hold the thread for longer than one of HeldThreads does. The program's handler may leave by
+/// siglongjmp() or pthread_exit(), so it runs last.
+void stand_still(int number, siginfo_t* info, void* context) {
   const int error = errno;
-  ++g_held;
-  while (!g_go.load()) pause_a_little();
-  --g_held;
+  const bool is_own = info->si_code == SI_QUEUE && info->si_value.sival_ptr == &g_held;
+  if (!g_go.load()) {
+    ++g_held;
+    while (!g_go.load()) pause_a_little();
+    --g_held;
+  }
   errno = error;
+  if (is_own) return;
+  act_as_before(number, info, context);
+  errno = error;
+}
+
+/// Sends SIGURG to thread @p id of this process, with a value that stand_still() knows.
+void send_to(pid_t id) noexcept {
+  siginfo_t info{};
+  info.si_signo = SIGURG;
+  info.si_code = SI_QUEUE;
+  info.si_pid = ::getpid();
+  info.si_uid = ::getuid();
+  info.si_value.sival_ptr = &g_held;
+  ::syscall(SYS_rt_tgsigqueueinfo, ::getpid(), id, SIGURG, &info);
 }
 
 /// Numbers of all threads but this one. No memory is allocated.
@@ -87,18 +123,18 @@ bool takes_signal(pid_t id) noexcept {
   const char* const found = std::strstr(text.data(), kBlocked.data());
   if (found == nullptr) return false;
   const std::uint64_t blocked = std::strtoull(found + kBlocked.size(), nullptr, 16);
-  return (blocked >> (SIGURG - 1) & 1) == 0;
+  return (blocked & kUrgent) == 0;
 }
 
 }  // namespace
 
-HeldThreads::HeldThreads() noexcept {
+HeldThreads::HeldThreads(std::uint64_t blocked_ns) noexcept : mask_before_(block_all_signals()) {
   g_go = false;
-  all_ = hold();
+  all_ = hold(blocked_ns);
   if (!all_) g_go = true;
 }
 
-bool HeldThreads::hold() noexcept {
+bool HeldThreads::hold(std::uint64_t blocked_ns) noexcept {
   Threads signalled;
   const std::uint64_t begin = monotonic_ns();
   for (std::uint64_t waited = 0; waited < kPatienceNs; waited = monotonic_ns() - begin) {
@@ -106,7 +142,7 @@ bool HeldThreads::hold() noexcept {
     threads_ = others.are_known ? others.count + 1 : 0;
     if (!others.are_known) return false;
     if (others.count == g_held.load()) return true;
-    if (!signal(others, signalled) && waited >= kBlockedNs) return false;
+    if (!signal(others, signalled) && waited >= blocked_ns) return false;
     pause_a_little();
   }
   return false;
@@ -115,11 +151,13 @@ bool HeldThreads::hold() noexcept {
 /// Sends SIGURG to those of @p threads that have not had it. Answers whether no thread blocks it.
 bool HeldThreads::signal(const Threads& threads, Threads& signalled) noexcept {
   if (!has_handler_) {
+    ::sigaction(SIGURG, nullptr, &g_before);
     struct sigaction act {};
-    act.sa_handler = stand_still;
-    act.sa_flags = SA_RESTART;
-    sigfillset(&act.sa_mask);
-    has_handler_ = ::sigaction(SIGURG, &act, &before_) == 0;
+    act.sa_sigaction = stand_still;
+    act.sa_flags = SA_SIGINFO | SA_RESTART | (g_before.sa_flags & SA_ONSTACK);
+    // Those that the C library keeps for itself, too: a cancelled thread would run its cleanup.
+    std::memset(&act.sa_mask, 0xff, sizeof act.sa_mask);
+    has_handler_ = ::sigaction(SIGURG, &act, nullptr) == 0;
   }
   bool all_take = true;
   for (std::size_t i = 0; i < threads.count; ++i) {
@@ -128,9 +166,12 @@ bool HeldThreads::signal(const Threads& threads, Threads& signalled) noexcept {
     if (std::find(signalled.id.begin(), end, id) != end) continue;
     const bool takes = signalled.count != HeldThreads::kMostThreads && takes_signal(id);
     all_take = all_take && takes;
-    if (!takes) continue;
+    if (!takes) {
+      unheld_ = id;
+      continue;
+    }
     signalled.id[signalled.count++] = id;
-    ::syscall(SYS_tgkill, ::getpid(), id, SIGURG);
+    send_to(id);
   }
   return all_take;
 }
@@ -138,7 +179,8 @@ bool HeldThreads::signal(const Threads& threads, Threads& signalled) noexcept {
 HeldThreads::~HeldThreads() {
   g_go = true;
   while (g_held.load() != 0) pause_a_little();
-  if (has_handler_) ::sigaction(SIGURG, &before_, nullptr);
+  if (has_handler_) ::sigaction(SIGURG, &g_before, nullptr);
+  set_blocked_signals(mask_before_);
 }
 
 }  // namespace viaduct::splitc::detail

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <exception>
 #include <list>
@@ -104,7 +105,10 @@ Memory::Impl::Impl(Job& its_job, const Settings& settings)
   prepare_copy_on_fork(1 + image.statics.size() + (checks != nullptr ? 1 : 0));
   shared.reserve(1 + image.statics.size());
   // Last, when no step can fail any more: static data do not move back.
-  if (private_statics.empty()) share_statics(image, *file, layout.statics_at);
+  if (private_statics.empty()) {
+    private_statics = share_statics(image, *file, layout.statics_at);
+    if (!private_statics.empty()) say_private();
+  }
   copy_on_fork(own, layout.statics_at, file->fd(), 0);
   if (checks != nullptr) checks->copy_on_fork();
   if (private_statics.empty()) note_statics();
@@ -169,6 +173,13 @@ void Memory::Impl::note_statics() noexcept {
     shared.push_back({begin, range.bytes()});
     offset += range.bytes();
   }
+}
+
+/// Tells the others, who know the file's size, that its last part is not in use. The word lies in
+/// the page behind the region, which is otherwise empty. They look at it in find_static().
+void Memory::Impl::say_private() {
+  file->reserve(layout.region_bytes, layout.statics_at);
+  std::atomic_ref(word_behind(own)).store(1, std::memory_order_release);
 }
 
 void Memory::Impl::direct_malloc() {
@@ -263,6 +274,11 @@ bool Memory::Impl::align_from(std::uint64_t place, unsigned shift) {
 
 /// @p address is a local address: the static data of all processes have the same layout.
 std::byte* Memory::Impl::find_static(Peer& p, std::uint64_t address, std::size_t bytes) {
+  if (p.statics && !p.statics_are_known) {
+    p.statics_are_known = true;
+    if (std::atomic_ref(word_behind(p.base)).load(std::memory_order_acquire) != 0)
+      p.statics.reset();
+  }
   if (!p.statics) {
     if (!private_statics.empty() && !said_private && !p.is_hidden) warn_private(address);
     return nullptr;

@@ -34,9 +34,10 @@ struct Memory::Impl {
   struct Peer {
     bool is_known = false;
     bool is_hidden = false;
-    std::byte* base = nullptr;  // null: cannot be mapped
-    MappedMemory region;        // of another process
-    MappedMemory statics;       // of another process; empty: they are private, or not mapped
+    std::byte* base = nullptr;       // null: cannot be mapped
+    MappedMemory region;             // of another process
+    MappedMemory statics;            // of another process; empty: they are private, or not mapped
+    bool statics_are_known = false;  // whether that process has moved its own there
   };
 
   Impl(Job& its_job, const Settings& settings);
@@ -44,6 +45,11 @@ struct Memory::Impl {
 
   void map_own();
   void note_statics() noexcept;
+  void say_private();
+  /// The last word of the page behind the region that is mapped at @p base.
+  [[nodiscard]] std::uint64_t& word_behind(std::byte* base) const noexcept {
+    return reinterpret_cast<std::uint64_t*>(base + layout.statics_at)[-1];
+  }
   void direct_malloc();
   void meet();
   void map_peer(std::uint32_t process);

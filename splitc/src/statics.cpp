@@ -9,6 +9,8 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "runtime/errors/codes.hpp"
 #include "splitc/src/held_threads.hpp"
@@ -81,6 +83,16 @@ int copy_out(std::uintptr_t from, std::uintptr_t to, int fd, std::size_t offset)
   return 0;
 }
 
+/// Pages that may be used otherwise than read and written: the program has called mprotect().
+struct ProtectedPages {
+  PageRange pages;
+  int access;
+};
+
+int protect(PageRange pages, int access) noexcept {
+  return ::syscall(SYS_mprotect, pages.begin, pages.bytes(), access) == 0 ? 0 : errno;
+}
+
 /// Answers 0 or an errno value.
 int move_range(const Image& image, PageRange range, int fd, std::size_t offset) noexcept {
   int problem = 0;
@@ -99,16 +111,55 @@ struct Moved {
   std::size_t bytes = 0;
 };
 
-/// Moves all ranges while no other thread runs.
-Moved move_all(const Image& image, int fd, std::size_t at) noexcept {
-  const HeldThreads held;
-  if (!held.all()) return {EBUSY, image.statics.front().bytes()};
+/// Moves all ranges, while no other thread runs and no handler of a signal.
+Moved move_all(const Image& image, std::span<const ProtectedPages> all_protected, int fd,
+               std::size_t at) noexcept {
+  Moved moved;
+  for (const ProtectedPages& p : all_protected)
+    if ((p.access & PROT_READ) == 0) (void)protect(p.pages, PROT_READ);
   for (const PageRange& range : image.statics) {
-    if (const int problem = move_range(image, range, fd, at); problem != 0)
-      return {problem, range.bytes()};
+    moved = {move_range(image, range, fd, at), range.bytes()};
+    if (moved.problem != 0) break;
     at += range.bytes();
   }
-  return {};
+  for (const ProtectedPages& p : all_protected) {
+    const int problem = protect(p.pages, p.access);
+    if (problem != 0 && moved.problem == 0) moved = {problem, p.pages.bytes()};
+  }
+  return moved;
+}
+
+[[nodiscard]] std::vector<ProtectedPages> protected_pages(const Image& image) {
+  std::vector<ProtectedPages> found;
+  for (const PageRange& range : image.statics) {
+    for (const Mapping& mapping : mappings_at(range)) {
+      if (mapping.access == (PROT_READ | PROT_WRITE)) continue;
+      const PageRange pages{std::max(mapping.range.begin, range.begin),
+                            std::min(mapping.range.end, range.end)};
+      found.push_back({pages, mapping.access});
+    }
+  }
+  return found;
+}
+
+[[nodiscard]] std::string name_of_thread(pid_t id) {
+  const FileDescriptor file(
+      ::open(fmt::format("/proc/self/task/{}/comm", id).c_str(), O_RDONLY | O_CLOEXEC));
+  std::array<char, 32> text;
+  const ssize_t got = file.is_open() ? ::read(file.get(), text.data(), text.size()) : 0;
+  return got > 1 ? std::string(text.data(), static_cast<std::size_t>(got) - 1) : "its name?";
+}
+
+/// The reason against sharing when not all threads could be held.
+[[nodiscard]] std::string unheld_sentence(std::size_t threads, pid_t unheld) {
+  if (threads == 0) return "/proc/self/task, which tells the threads, cannot be read";
+  std::string sentence = fmt::format(
+      "{} threads were running before splitc_main, and not all of them take the signal that would "
+      "hold them for a moment (SIGURG)",
+      threads);
+  if (unheld != 0)
+    sentence += fmt::format(": thread {} ({}) blocks it", unheld, name_of_thread(unheld));
+  return sentence;
 }
 
 }  // namespace
@@ -120,15 +171,10 @@ std::string reason_against_sharing(const Image& image) {
   }
   if (image.statics.empty()) return "the program has none";
   const HeldThreads held;
-  if (held.all()) return {};
-  if (held.threads() == 0) return "/proc/self/task, which tells the threads, cannot be read";
-  return fmt::format(
-      "{} threads were running before splitc_main, and not all of them take the signal that would "
-      "hold them for a moment (SIGURG)",
-      held.threads());
+  return held.all() ? std::string() : unheld_sentence(held.threads(), held.unheld());
 }
 
-void share_statics(const Image& image, MemoryFile& file, std::size_t offset) {
+std::string share_statics(const Image& image, MemoryFile& file, std::size_t offset) {
   std::size_t at = offset;
   for (const PageRange& range : image.statics) {
     for_each_run(image, range, [&](std::uintptr_t begin, std::uintptr_t end) {
@@ -138,11 +184,29 @@ void share_statics(const Image& image, MemoryFile& file, std::size_t offset) {
     });
     at += range.bytes();
   }
-  const Moved moved = move_all(image, file.fd(), offset);
+  const std::vector<ProtectedPages> all_protected = protected_pages(image);
+  Moved moved;
+  std::size_t threads = 0;
+  pid_t unheld = 0;
+  bool all_held = false;
+  {
+    // Its time in full: a thread that blocks signals now and then (the first hold has woken it)
+    // takes this one later.
+    const HeldThreads held(HeldThreads::kPatienceNs);
+    all_held = held.all();
+    threads = held.threads();
+    unheld = held.unheld();
+    if (all_held) moved = move_all(image, all_protected, file.fd(), offset);
+  }
+  if (!all_held) {
+    file.punch(offset, at);
+    return unheld_sentence(threads, unheld);
+  }
   if (moved.problem != 0)
     throw Error(errors::system_refused, moved.problem,
                 fmt::format("cannot move {} bytes of the program's static data into shared memory",
                             moved.bytes));
+  return {};
 }
 
 }  // namespace viaduct::splitc::detail

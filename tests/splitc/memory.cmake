@@ -42,6 +42,15 @@ endforeach()
 # Threads that write to static data while it is moved.
 splitc_memory_with(busy_threads splitc_memory 2 VIADUCT_LOG=warn -- busy_threads)
 
+# Signals, threads that block them, and protected pages, at the move and at forks. The thread sanitizer's own thread
+# keeps static data where it is.
+if(NOT "thread" IN_LIST VIADUCT_SANITIZE)
+  viaduct_add_program(splitc_memory_signals SOURCES ${here}/memory_signals.cpp LIBRARIES viaduct::splitc)
+  foreach(what ticks forks blocks_a_while blocks_on urgent read_only protected)
+    splitc_memory_with(signals_${what} splitc_memory_signals 2 VIADUCT_LOG=warn -- ${what})
+  endforeach()
+endif()
+
 # Forks. One rank does 1,000 of them.
 if(NOT "thread" IN_LIST VIADUCT_SANITIZE)
   viaduct_add_program(splitc_memory_fork SOURCES ${here}/memory_fork.cpp LIBRARIES viaduct::splitc)
