@@ -116,6 +116,7 @@ typedef struct AM_ArgBlock {
 int AM_Init(void);
 
 /** Frees all endpoints and bundles. Other processes no longer wait for this one once it has ended.
+ *  Blocks      as AM_FreeEndpoint. Calls of other threads that wait answer AM_ERR_NOT_INIT.
  *  @return AM_OK, AM_ERR_NOT_INIT, AM_ERR_IN_USE (in a handler). */
 int AM_Terminate(void);
 
@@ -133,6 +134,7 @@ int AM_MaxLong(void);
 int AM_AllocateBundle(int type, eb_t* endb);
 
 /** Frees a bundle and the endpoints that are in it.
+ *  Blocks      as AM_FreeEndpoint.
  *  @return AM_OK, AM_ERR_NOT_INIT, AM_ERR_BAD_ARG, AM_ERR_IN_USE. */
 int AM_FreeBundle(eb_t bundle);
 
@@ -169,7 +171,11 @@ int AM_AllocateEndpoint(eb_t bundle, ep_t* endp, en_t* endpoint_name);
  *  @return as AM_AllocateEndpoint; AM_ERR_IN_USE: this process has an endpoint with that port. */
 int AM_AllocateKnownEndpoint(eb_t bundle, ep_t* endp, en_t* endpoint_name, int port);
 
-/** Frees an endpoint. Requests that it has not handled go back with EBADENDPOINT.
+/** Frees an endpoint. Requests that it has not handled go back with EBADENDPOINT. A request, get or
+ *  AM_UnMap of another thread that waits in a call on it ends with AM_ERR_BAD_ARG, and may have
+ * been sent or not. Precondition: no other thread begins a call on it meanwhile. Blocks      while
+ * other threads are in calls on it, or in a handler of it that waits for room for its reply;
+ * handles replies meanwhile.
  *  @return AM_OK, AM_ERR_NOT_INIT, AM_ERR_BAD_ARG, AM_ERR_IN_USE. */
 int AM_FreeEndpoint(ep_t ea);
 

@@ -261,6 +261,13 @@ bool is_returned(EndpointCore& core, const Outgoing& out) noexcept {
   return true;
 }
 
+/// Whether a call that waits is to return, since another thread is about to destroy the endpoint.
+bool ends_wait(const EndpointCore& core, Status& status) noexcept {
+  if (core.ends_waits.load(kRelaxed) == 0) return false;
+  status = Status::bad_state;
+  return true;
+}
+
 }  // namespace
 
 Status EndpointCore::send_long(const Outgoing& out) noexcept {
@@ -292,9 +299,11 @@ Status EndpointCore::send_long(const Outgoing& out) noexcept {
   const bool connecting = table.map_of(out.to).state == Map::State::connecting;
   std::optional<Bundle::ReplyWait> reply_wait;
   if (wait_run == Bundle::Run::replies) reply_wait.emplace(*this, out.to);
-  (void)bundle.wait_loop(Activity::waiting_credit, connecting ? kConnecting : "request",
-                         index(table[out.to].name.rank), wait_run, -1, attempt, nullptr,
-                         reply_wait ? &*reply_wait : nullptr);
+  (void)bundle.wait_loop(
+      Activity::waiting_credit, connecting ? kConnecting : "request",
+      index(table[out.to].name.rank), wait_run, -1,
+      [&] { return ends_wait(*this, status) || attempt(); }, nullptr,
+      reply_wait ? &*reply_wait : nullptr);
   return status;
 }
 
@@ -318,7 +327,7 @@ Status EndpointCore::get_slow(Index from, std::span<std::byte> data, std::size_t
   if (!attempt()) {
     if (wait)
       (void)bundle.wait_loop(Activity::waiting_message, "get", index(table[from].name.rank),
-                             wait_run, -1, attempt);
+                             wait_run, -1, [&] { return ends_wait(*this, status) || attempt(); });
     else
       dispatcher().poll(wait_run == Bundle::Run::all);
   }

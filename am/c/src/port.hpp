@@ -45,7 +45,8 @@ struct alignas(64) viaduct_am_bundle {
 
 /// A place of the table of endpoints.
 struct alignas(64) viaduct_am_endpoint {
-  viaduct::am::c::Port* port = nullptr;  // null: free
+  std::atomic<viaduct::am::c::Port*> port{nullptr};  // null: free
+  std::atomic<std::uint32_t> calls{0};               // that are counted (class Call)
 };
 
 namespace viaduct::am::c {

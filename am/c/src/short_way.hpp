@@ -115,6 +115,16 @@ struct ShortWay {
     (void)core.bundle.poll_once(Bundle::Run::all);
   }
 
+  /// Calls that wait in @p endpoint return Status::bad_state as soon as they look. The lock is
+  /// held.
+  static void end_waits(Endpoint& endpoint) noexcept;
+  /// @return whether end_waits() was called.
+  [[nodiscard]] static bool ends_waits(Endpoint& endpoint) noexcept {
+    return EndpointCore::of(endpoint).ends_waits.load(kRelaxed) != 0;
+  }
+  /// Ends the connections of @p endpoint, which is not used any more. The lock is held.
+  static void disconnect(Endpoint& endpoint) noexcept;
+
   /// As Token::reply().
   template <auto Handler, class... A>
   [[nodiscard, gnu::always_inline]] static inline Done reply(Token& token, A... args) noexcept {

@@ -92,7 +92,7 @@ int AMX_SPMDStartup(int* /*argc*/, char*** /*argv*/, int networkdepth, unsigned 
   if (result == AM_OK) result = viaduct_am_allocate_endpoint(*eb, ep, nullptr, 0, -1);
   if (result != AM_OK) return result;
   try {
-    Port& port = *(*ep)->port;
+    Port& port = *(*ep)->port.load();
     result = introduce(port, networkpid);
     if (result == AM_OK) library().spmd = &port;
     return result;
