@@ -139,7 +139,8 @@ int AM_MoveEndpoint(ep_t ea, eb_t from_bundle, eb_t to_bundle) {
     if (from == nullptr || to == nullptr || port.home.load() != from) return AM_ERR_BAD_ARG;
     leave_home(port);
     enter_home(port, *to);
-    if (!viaduct::is_single_threaded()) to->event.store(true);  // a thread may wait there
+    // A thread may wait in the new bundle. The event of the old one may be of this endpoint.
+    if (!viaduct::is_single_threaded() || from->event.load()) to->event.store(true);
     return AM_OK;
   });
 }
