@@ -34,6 +34,7 @@ void viaduct::am::detail::ShortWay::poll_unless_busy(Bundle& bundle) noexcept {
   if (!bundle.dispatcher_.runs_handler()) (void)bundle.poll_long(Bundle::Run::all);
 }
 
+void viaduct::am::detail::ShortWay::catch_up(Bundle& bundle) noexcept { bundle.catch_up(); }
 void viaduct::am::detail::ShortWay::end_waits(Endpoint& endpoint) noexcept {
   EndpointCore::of(endpoint).ends_waits.store(1, kRelaxed);
 }
@@ -249,7 +250,8 @@ namespace {
 
 /// Handlers may wait, and other threads may change the list meanwhile. So the lock is held for a
 /// look at the list alone: bundles of Active Messages last as long as the process.
-void poll_some_at_a_time(viaduct_am_bundle& bundle) noexcept {
+template <class Poll>
+void poll_some_at_a_time(viaduct_am_bundle& bundle, Poll poll) noexcept {
   std::array<Bundle*, 32> some;  // NOLINT: filled below
   for (std::size_t first = 0;; first += some.size()) {
     std::size_t count = 0;
@@ -259,7 +261,7 @@ void poll_some_at_a_time(viaduct_am_bundle& bundle) noexcept {
       for (Port* port = bundle.first; port != nullptr && count < some.size(); port = port->next)
         if (at++ >= first) some[count++] = &port->bundle();
     }
-    for (std::size_t i = 0; i < count; ++i) ShortWay::poll_unless_busy(*some[i]);
+    for (std::size_t i = 0; i < count; ++i) poll(*some[i]);
     if (count < some.size()) return;
   }
 }
@@ -275,7 +277,11 @@ void poll_all(viaduct_am_bundle& bundle) noexcept {
     for (Port* port = bundle.first; port != nullptr; port = port->next) (void)port->bundle().poll();
     return;
   }
-  poll_some_at_a_time(bundle);
+  poll_some_at_a_time(bundle, ShortWay::poll_unless_busy);
+}
+
+void catch_up(viaduct_am_bundle& bundle) noexcept {
+  poll_some_at_a_time(bundle, ShortWay::catch_up);
 }
 
 namespace {

@@ -143,7 +143,9 @@ class Call {
 void bring_home(viaduct_am_bundle& bundle) noexcept;
 /// Handles the messages that have arrived at the endpoints of @p bundle.
 void poll_all(viaduct_am_bundle& bundle) noexcept;
-/// The same for the bundle of @p port, as a request does. The requests of a process with several
+/// The same for all that peers of this host have sent before a barrier that has opened.
+void catch_up(viaduct_am_bundle& bundle) noexcept;
+/// poll_all() for the bundle of @p port, as a request does. The requests of a process with several
 /// threads poll their own endpoint's messages themselves, under the same lock.
 [[gnu::noinline]] void poll_home_now(Port& port) noexcept;
 inline void poll_home(Port& port) noexcept {

@@ -93,6 +93,8 @@ struct ShortWay {
   /// A poll of a bundle of a process with several threads. Passes by where a handler of the bundle
   /// waits in another thread, which polls the bundle itself.
   static void poll_unless_busy(Bundle& bundle) noexcept;
+  /// Handles what peers of this host have sent before a barrier that has opened.
+  static void catch_up(Bundle& bundle) noexcept;
   /// The rest of such a request. The poll behind the gate has found work that it cannot do. That
   /// poll must not be called again, because each call looks at another connection.
   static void poll_further(Bundle& bundle) noexcept { (void)bundle.poll_long(Bundle::Run::all); }
