@@ -236,7 +236,9 @@ int AM_GetNumTranslations(ep_t ea, int* ntrans);
 int AM_SetNumTranslations(ep_t ea, int ntrans);
 
 /* Handlers: void f(void *token, ...) with as many ints as the message has; of medium messages,
-   Xfers and gets: void f(void *token, void *buf, int nbytes, ...). */
+   Xfers and gets: void f(void *token, void *buf, int nbytes, ...). Handlers, also handler 0, run
+   while their thread holds a lock of the interface: a handler must not wait for a lock that another
+   thread holds in a call. */
 
 /** Puts a handler into the table; of handler 0 see above.
  *  @return AM_OK, AM_ERR_NOT_INIT, AM_ERR_BAD_ARG. */
