@@ -164,7 +164,8 @@ int AM_Wait(eb_t bundle);
 
 /** Makes an endpoint in the bundle: tag AM_NONE, no segment, 1024 translations or one for each
  *  process. Old forms have no name, or take a pointer to a pointer to it.
- *  @return AM_OK, AM_ERR_NOT_INIT, AM_ERR_BAD_ARG, AM_ERR_RESOURCE, AM_ERR_IN_USE. */
+ *  @return AM_OK, AM_ERR_NOT_INIT, AM_ERR_BAD_ARG, AM_ERR_RESOURCE (no memory, or more than 4095
+ *          endpoints of the process at a time), AM_ERR_IN_USE. */
 int AM_AllocateEndpoint(eb_t bundle, ep_t* endp, en_t* endpoint_name);
 
 /** The same with a port of one's own choice, 0 to 65535, by which others know it beforehand.
