@@ -41,8 +41,11 @@ int AMX_SPMDBarrier(void);
  *  @return as AMX_SPMDBarrier; AM_ERR_BAD_ARG. */
 int AMX_SPMDAllGather(const void* source, void* dest, size_t len);
 
-/** Ends the process with exitcode, after AM_Terminate. With 0 it waits for all others; with another
- *  one the launcher ends the job.  @return never; AM_ERR_NOT_INIT. */
+/** Ends the process with exitcode. With 0 it waits until all others are at their end, handling
+ *  messages; with another one the launcher ends the job. In a handler, too: it then handles no
+ *  further messages, and those come back to their senders with EBADENDPOINT.
+ *  Blocks      with 0 until all others are at their end.
+ *  @return never; AM_ERR_NOT_INIT. */
 int AMX_SPMDExit(int exitcode);
 
 /** callback hears of AMX_SPMDExit of this process, before it ends.  @return AM_OK. */

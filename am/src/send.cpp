@@ -261,7 +261,7 @@ bool is_returned(EndpointCore& core, const Outgoing& out) noexcept {
   return true;
 }
 
-/// Whether a call that waits is to return, since another thread is about to destroy the endpoint.
+/// Whether a call that may wait is to return, since another thread ends the endpoint.
 bool ends_wait(const EndpointCore& core, Status& status) noexcept {
   if (core.ends_waits.load(kRelaxed) == 0) return false;
   status = Status::bad_state;
@@ -281,6 +281,7 @@ Status EndpointCore::send_long(const Outgoing& out) noexcept {
   const std::uint64_t before = table.map_of(out.to).slots_sent();
   Status status = Status::retry;
   const auto attempt = [&] {
+    if (ends_wait(*this, status)) return true;
     status = is_returned(*this, out) ? Status::ok : attempt_send(*this, out);
     return status != Status::retry;
   };
@@ -299,11 +300,9 @@ Status EndpointCore::send_long(const Outgoing& out) noexcept {
   const bool connecting = table.map_of(out.to).state == Map::State::connecting;
   std::optional<Bundle::ReplyWait> reply_wait;
   if (wait_run == Bundle::Run::replies) reply_wait.emplace(*this, out.to);
-  (void)bundle.wait_loop(
-      Activity::waiting_credit, connecting ? kConnecting : "request",
-      index(table[out.to].name.rank), wait_run, -1,
-      [&] { return ends_wait(*this, status) || attempt(); }, nullptr,
-      reply_wait ? &*reply_wait : nullptr);
+  (void)bundle.wait_loop(Activity::waiting_credit, connecting ? kConnecting : "request",
+                         index(table[out.to].name.rank), wait_run, -1, attempt, nullptr,
+                         reply_wait ? &*reply_wait : nullptr);
   return status;
 }
 
@@ -321,13 +320,14 @@ Status EndpointCore::get_slow(Index from, std::span<std::byte> data, std::size_t
                      wait};
   Status status = Status::retry;
   const auto attempt = [&] {
+    if (ends_wait(*this, status)) return true;
     status = is_returned(*this, out) ? Status::ok : attempt_get(*this, out, data);
     return status != Status::retry;
   };
   if (!attempt()) {
     if (wait)
       (void)bundle.wait_loop(Activity::waiting_message, "get", index(table[from].name.rank),
-                             wait_run, -1, [&] { return ends_wait(*this, status) || attempt(); });
+                             wait_run, -1, attempt);
     else
       dispatcher().poll(wait_run == Bundle::Run::all);
   }

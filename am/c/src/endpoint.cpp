@@ -49,6 +49,7 @@ int allocate(eb_t home, ep_t* out, std::int32_t number) noexcept {
   try {
     Bundle& own = take_bundle(lib);
     try {
+      slot->bundle.store(&own);
       slot->port.store(new Port(own, *bundle, slot, number));
     } catch (...) {
       lib.free_bundles.push_back(&own);

@@ -9,11 +9,15 @@
 #include <exception>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "am/c/src/short_way.hpp"
 #include "am/c/underneath.hpp"
 #include "am/src/context_shared.hpp"
+#include "runtime/job_end.hpp"
+#include "via/channel/nic.hpp"
+#include "viaduct/runtime/clock.hpp"
 #include "viaduct/runtime/job_page.hpp"
 #include "viaduct/runtime/log.hpp"
 
@@ -39,6 +43,7 @@ void viaduct::am::detail::ShortWay::end_waits(Endpoint& endpoint) noexcept {
   EndpointCore::of(endpoint).ends_waits.store(1, kRelaxed);
 }
 void viaduct::am::detail::ShortWay::disconnect(Endpoint& endpoint) noexcept {
+  end_waits(endpoint);
   EndpointCore::of(endpoint).disconnect();
 }
 
@@ -111,6 +116,23 @@ bool has_threads() noexcept {
          });
 }
 
+RankRecord& own_record() noexcept {
+  Job& job = *library().job;
+  return job.record(job.rank());
+}
+
+/// Takes @p port from its handle; the lock is held. Answers false, and the handle keeps it, where
+/// @p is_in_use; the waits of calls on the endpoint then end.
+template <class IsInUse>
+bool try_take(Port& port, IsInUse is_in_use) noexcept {
+  port.handle->port.store(nullptr);  // before the look: a later call does not find the endpoint
+  if (!is_in_use(port)) return true;
+  port.handle->port.store(&port);
+  ShortWay::end_waits(port);
+  ring_doorbell(own_record());
+  return false;
+}
+
 /// Frees all endpoints and bundles; the lock is held. Answers an endpoint that is busy, else null:
 /// all have gone.
 Port* try_destroy_all() noexcept {
@@ -125,15 +147,62 @@ Port* try_destroy_all() noexcept {
   return nullptr;
 }
 
-/// At exit(): the Job's end waits for all ranks, as a launcher wants it. A process that has failed,
-/// or whose threads go on, ends at once, and is lost to the other ranks.
+/// Ends the connections of all endpoints, whose memory stays: other threads, and the frames below a
+/// handler that has called exit(), may use them still. The lock is held. Answers false while a
+/// handler of another thread waits in an endpoint.
+bool try_disconnect_all() noexcept {
+  Library& lib = library();
+  bool is_done = true;
+  for (viaduct_am_endpoint& slot : lib.endpoint_table.places) {
+    Port* const port = slot.port.load();
+    if (port == nullptr) continue;
+    const auto is_in_use = [](Port& its) { return ShortWay::is_busy_elsewhere(its.bundle()); };
+    if (try_take(*port, is_in_use))
+      ShortWay::disconnect(*port);
+    else
+      is_done = false;
+  }
+  if (!is_done) return false;
+  for (viaduct_am_bundle& slot : lib.bundle_table.places) {
+    slot.is_alive = false;
+    slot.first = nullptr;
+    slot.alone.store(nullptr);
+  }
+  lib.spmd = nullptr;
+  hot = {};
+  ring_doorbell(own_record());  // calls that wait have ended
+  return true;
+}
+
+/// Ends all endpoints for their peers, and for other threads, whose calls answer errors from then
+/// on. Answers false if a handler of another thread waits for a second.
+bool leave_peers() noexcept {
+  constexpr std::uint64_t kMostNs = 1'000'000'000;
+  const std::uint64_t begin = monotonic_ns();
+  for (;; give_way()) {
+    {
+      const Cold cold;
+      library().initialised = 0;
+      if (try_disconnect_all()) return true;
+    }
+    if (monotonic_ns() - begin > kMostNs) return false;
+  }
+}
+
+/// At exit(): the Job's end waits for all ranks, as a launcher wants it. A process that has failed
+/// ends at once, and is lost to the other ranks. Where other threads go on, or a handler has called
+/// exit(), the objects stay in memory: messages to the process come back until the others end, too.
 void at_exit(int status, void* /*unused*/) noexcept {
   Library& lib = library();
-  lib.ended = true;
-  if (lib.job == nullptr || lib.job->in_forked_child()) return;
-  if (status != 0 || is_in_handler() || has_threads()) {
-    (void)lib.context.release();
-    (void)lib.job.release();
+  if (std::exchange(lib.ended, true)) return;  // registered twice
+  if (lib.job == nullptr || lib.job->in_forked_child() || status != 0) return;
+  if (is_in_handler() || has_threads()) {
+    if (!leave_peers()) return;
+    JobEnd::await_all(*lib.job, [&lib] {
+      const Cold cold;
+      if (lib.context != nullptr) lib.context->nic().progress();
+    });
+    JobEnd::finalize(*lib.job);
     return;
   }
   (void)try_destroy_all();  // no thread is in any
@@ -286,11 +355,6 @@ void catch_up(viaduct_am_bundle& bundle) noexcept {
 
 namespace {
 
-RankRecord& own_record() noexcept {
-  Job& job = *library().job;
-  return job.record(job.rank());
-}
-
 /// Says to the endpoints of @p home, and to its polls, whether there is one alone.
 void count_endpoints(viaduct_am_bundle& home) noexcept {
   Port* const first = home.first;
@@ -322,18 +386,6 @@ void leave_home(Port& port) noexcept {
   if (*at == &port) *at = port.next;
   port.next = nullptr;
   count_endpoints(home);
-}
-
-/// Takes @p port from its handle; the lock is held. Answers false, and the handle keeps it, where
-/// @p is_in_use; the waits of calls on the endpoint then end.
-template <class IsInUse>
-bool try_take(Port& port, IsInUse is_in_use) noexcept {
-  port.handle->port.store(nullptr);  // before the look: a later call does not find the endpoint
-  if (!is_in_use(port)) return true;
-  port.handle->port.store(&port);
-  ShortWay::end_waits(port);
-  ring_doorbell(own_record());
-  return false;
 }
 
 bool try_destroy(Port& port) noexcept {

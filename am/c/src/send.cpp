@@ -83,22 +83,25 @@ template <class... I>
                                             I... args) noexcept {
   using Done = ShortWay::Done;
   if (ep == last_places.endpoint && !is_in_handler() && is_handler(handler)) [[likely]] {
-    Port* const port = ep->port.load(std::memory_order_relaxed);
-    if (port != nullptr && port->is_index(to) && port->alone.load(std::memory_order_relaxed))
-        [[likely]] {
-      const auto index = static_cast<Index>(to);
-      const Done done = pack(
-          handler,
-          [&]<class M>(auto... packed) noexcept {
-            if constexpr (ShortWay::kFits<&M::on_short>)
-              return ShortWay::request_shared<&M::on_short>(*port, index, packed...);
-            return Done::nothing;
-          },
-          args...);
-      if (done == Done::sent_and_more) ShortWay::poll_further(port->bundle());
-      if (done != Done::nothing) [[likely]]
-        return AM_OK;
-    }
+    Bundle& bundle = *ep->bundle.load(std::memory_order_relaxed);
+    const auto find_alone = [ep, to]() noexcept -> Endpoint* {
+      Port* const port = ep->port.load(std::memory_order_relaxed);
+      return port != nullptr && port->is_index(to) && port->alone.load(std::memory_order_relaxed)
+                 ? port
+                 : nullptr;
+    };
+    const Done done = pack(
+        handler,
+        [&]<class M>(auto... packed) noexcept {
+          if constexpr (ShortWay::kFits<&M::on_short>)
+            return ShortWay::request_shared<&M::on_short>(bundle, find_alone,
+                                                          static_cast<Index>(to), packed...);
+          return Done::nothing;
+        },
+        args...);
+    if (done == Done::sent_and_more) ShortWay::poll_further(bundle);
+    if (done != Done::nothing) [[likely]]
+      return AM_OK;
   }
   return request_long(ep, to, handler, args...);
 }

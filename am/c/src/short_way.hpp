@@ -59,14 +59,18 @@ struct ShortWay {
   }
   /// request() where the process has several threads: behind the bundle's gate, with the poll that
   /// a request makes.
-  template <auto Handler, class... A>
-  [[nodiscard, gnu::always_inline]] static inline Done request_shared(Endpoint& endpoint, Index to,
+  /// @p find answers the endpoint of @p bundle, once it cannot be destroyed, or null.
+  template <auto Handler, class Find, class... A>
+  [[nodiscard, gnu::always_inline]] static inline Done request_shared(Bundle& bundle, Find find,
+                                                                      Index to,
                                                                       A... args) noexcept {
-    EndpointCore& core = EndpointCore::of(endpoint);
-    Bundle& bundle = core.bundle;
     const Bundle::Passed passed(bundle);
     if (!passed) [[unlikely]]
       return Done::nothing;
+    Endpoint* const endpoint = find();
+    if (endpoint == nullptr) [[unlikely]]
+      return Done::nothing;
+    EndpointCore& core = EndpointCore::of(*endpoint);
     Map& map = core.table.map_of(to);
     if (map.state != Map::State::connected || map.tags.changed) [[unlikely]]
       return Done::nothing;
@@ -124,7 +128,8 @@ struct ShortWay {
   [[nodiscard]] static bool ends_waits(Endpoint& endpoint) noexcept {
     return EndpointCore::of(endpoint).ends_waits.load(kRelaxed) != 0;
   }
-  /// Ends the connections of @p endpoint, which is not used any more. The lock is held.
+  /// Ends the waits and the connections of @p endpoint for good; its memory stays. No handler of it
+  /// waits, in no thread that will go on. The lock is held.
   static void disconnect(Endpoint& endpoint) noexcept;
 
   /// As Token::reply().

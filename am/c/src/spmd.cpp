@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "am/c/src/library.hpp"
+#include "runtime/job_end.hpp"
 #include "viaduct/runtime/bootstrap.hpp"
 
 namespace viaduct::am::c {
@@ -50,6 +51,17 @@ int barrier(Place place) noexcept {
   if (place.bundle->barrier() != Status::ok) return AM_ERR_RESOURCE;
   catch_up(*place.home);
   return AM_OK;
+}
+
+/// Handles messages until all processes are at their end: they may send until then. No barrier: a
+/// process that ends in a handler comes to none.
+void await_others() noexcept {
+  Place place;
+  if (find_spmd(place) != AM_OK) return;
+  Job& job = place.bundle->job();
+  JobEnd::announce(job);
+  (void)place.bundle->wait_until([&job] { return JobEnd::is_everyones(job); });
+  catch_up(*place.home);
 }
 
 /// Messages are handled until all processes have come; then the exchange does not wait for long.
@@ -145,7 +157,7 @@ int AMX_SPMDAllGather(const void* source, void* dest, size_t len) {
 int AMX_SPMDExit(int exitcode) {
   if (library().spmd == nullptr) return AM_ERR_NOT_INIT;
   if (exit_callback != nullptr) exit_callback(exitcode);
-  if (exitcode == 0 && !is_in_handler()) (void)AMX_SPMDBarrier();  // peers may still send
+  if (exitcode == 0) await_others();
   std::exit(exitcode);
 }
 

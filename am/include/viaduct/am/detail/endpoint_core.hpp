@@ -154,7 +154,7 @@ struct EndpointCore {
   Segment segment;
   OverflowPlace overflow;
   std::vector<ArrivedGet> arrived;
-  /// 1: the endpoint is about to be destroyed. Calls that wait answer Status::bad_state.
+  /// 1: another thread ends the endpoint. Calls that may wait answer Status::bad_state.
   AtomicWord<std::uint32_t> ends_waits = 0;
 };
 
