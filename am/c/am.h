@@ -175,8 +175,8 @@ int AM_AllocateKnownEndpoint(eb_t bundle, ep_t* endp, en_t* endpoint_name, int p
 /** Frees an endpoint. Requests that it has not handled go back with EBADENDPOINT. A request, get or
  *  AM_UnMap of another thread that waits in a call on it ends with AM_ERR_BAD_ARG; the message may
  *  have been sent or not.
- *  Blocks      while other threads are in calls on it, or in a handler of it that waits for room
- * for its reply; handles replies meanwhile.
+ *  Blocks      while other threads are in calls on it, or in a handler of it whose reply waits for
+ *              room; handles replies meanwhile.
  *  @return AM_OK, AM_ERR_NOT_INIT, AM_ERR_BAD_ARG, AM_ERR_IN_USE. */
 int AM_FreeEndpoint(ep_t ea);
 

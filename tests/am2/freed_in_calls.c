@@ -1,8 +1,9 @@
-/* A thread waits in a call on an endpoint while another thread frees the endpoint, frees its
-   bundle, or ends the interface. The call returns with an error, and the endpoint has gone
-   afterwards. In one process. */
+/* A thread waits in a call on an endpoint, or begins one, while another thread frees the endpoint,
+   frees its bundle, or ends the interface. The call returns with an error, and the endpoint has
+   gone afterwards. In one process. */
 #define _POSIX_C_SOURCE 199309L /* nanosleep */
 #include <pthread.h>
+#include <sched.h>
 
 #include "tests/am2/rig.h"
 
@@ -123,11 +124,44 @@ static void run(int way) {
   if (failures != has_failed) printf("in call %d, freed in way %d\n", kind, way);
 }
 
+/* Short requests, one behind the other, to the endpoint itself: until one answers an error. */
+static void* send_on(void* nothing) {
+  int result = AM_OK;
+  (void)nothing;
+  while (result == AM_OK) {
+    count_sent(1);
+    result = AM_Request0(endpoint, 0, 3);
+  }
+  return (void*)(size_t)result;
+}
+
+/* The endpoint is freed while a thread begins calls. */
+static void run_among_calls(void) {
+  static char segment[BYTES];
+  en_t name;
+  pthread_t thread;
+  void* result;
+  int round;
+  OK(AM_AllocateBundle(AM_PAR, &bundle));
+  for (round = 0; round < 100; ++round) {
+    open_one(bundle, &endpoint, &name, segment);
+    OK(AM_Map(endpoint, 0, name, TAG));
+    count_sent(-count_sent(0));
+    CHECK(pthread_create(&thread, NULL, send_on, NULL) == 0);
+    while (count_sent(0) < round) sched_yield();
+    OK(AM_FreeEndpoint(endpoint));
+    CHECK(pthread_join(thread, &result) == 0);
+    WANT(AM_ERR_BAD_ARG, (size_t)result);
+  }
+  OK(AM_FreeBundle(bundle));
+}
+
 int main(void) {
   int way;
   OK(AM_Init());
   for (way = 0; way < WAYS; ++way)
     for (kind = 0; kind < CALLS; ++kind) run(way);
+  run_among_calls();
   OK(AM_Terminate());
   return finish();
 }
