@@ -116,6 +116,7 @@ typedef struct AM_ArgBlock {
 int AM_Init(void);
 
 /** Frees all endpoints and bundles. Other processes no longer wait for this one once it has ended.
+ *  Blocks      as AM_FreeEndpoint. Calls of other threads that wait answer AM_ERR_NOT_INIT.
  *  @return AM_OK, AM_ERR_NOT_INIT, AM_ERR_IN_USE (in a handler). */
 int AM_Terminate(void);
 
@@ -133,6 +134,7 @@ int AM_MaxLong(void);
 int AM_AllocateBundle(int type, eb_t* endb);
 
 /** Frees a bundle and the endpoints that are in it.
+ *  Blocks      as AM_FreeEndpoint.
  *  @return AM_OK, AM_ERR_NOT_INIT, AM_ERR_BAD_ARG, AM_ERR_IN_USE. */
 int AM_FreeBundle(eb_t bundle);
 
@@ -162,14 +164,19 @@ int AM_Wait(eb_t bundle);
 
 /** Makes an endpoint in the bundle: tag AM_NONE, no segment, 1024 translations or one for each
  *  process. Old forms have no name, or take a pointer to a pointer to it.
- *  @return AM_OK, AM_ERR_NOT_INIT, AM_ERR_BAD_ARG, AM_ERR_RESOURCE, AM_ERR_IN_USE. */
+ *  @return AM_OK, AM_ERR_NOT_INIT, AM_ERR_BAD_ARG, AM_ERR_RESOURCE (no memory, or more than 4095
+ *          endpoints of the process at a time), AM_ERR_IN_USE. */
 int AM_AllocateEndpoint(eb_t bundle, ep_t* endp, en_t* endpoint_name);
 
 /** The same with a port of one's own choice, 0 to 65535, by which others know it beforehand.
  *  @return as AM_AllocateEndpoint; AM_ERR_IN_USE: this process has an endpoint with that port. */
 int AM_AllocateKnownEndpoint(eb_t bundle, ep_t* endp, en_t* endpoint_name, int port);
 
-/** Frees an endpoint. Requests that it has not handled go back with EBADENDPOINT.
+/** Frees an endpoint. Requests that it has not handled go back with EBADENDPOINT. A request, get or
+ *  AM_UnMap of another thread that waits in a call on it ends with AM_ERR_BAD_ARG; the message may
+ *  have been sent or not.
+ *  Blocks      while other threads are in calls on it, or in a handler of it whose reply waits for
+ *              room; handles replies meanwhile.
  *  @return AM_OK, AM_ERR_NOT_INIT, AM_ERR_BAD_ARG, AM_ERR_IN_USE. */
 int AM_FreeEndpoint(ep_t ea);
 
@@ -230,7 +237,9 @@ int AM_GetNumTranslations(ep_t ea, int* ntrans);
 int AM_SetNumTranslations(ep_t ea, int ntrans);
 
 /* Handlers: void f(void *token, ...) with as many ints as the message has; of medium messages,
-   Xfers and gets: void f(void *token, void *buf, int nbytes, ...). */
+   Xfers and gets: void f(void *token, void *buf, int nbytes, ...). Handlers, also handler 0, run
+   while their thread holds a lock of the interface: a handler must not wait for a lock that another
+   thread holds in a call. */
 
 /** Puts a handler into the table; of handler 0 see above.
  *  @return AM_OK, AM_ERR_NOT_INIT, AM_ERR_BAD_ARG. */

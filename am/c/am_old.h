@@ -165,8 +165,14 @@ inline int AM_GetEventMask(eb_t bundle) { return viaduct_am_event_mask(bundle); 
 #if !defined(__cplusplus) || __cplusplus >= 201103L
 /* Where a get puts its data: an offset, or, told by its type, an address. */
 #define VIADUCT_AM_ADDRESS ((size_t)1 << 63)
+#if defined(__cplusplus) /* nullptr has a type of its own */
+#define VIADUCT_AM_IS_ADDRESS(to) \
+  (__builtin_classify_type(to) == 5 || __is_same(decltype(to), decltype(nullptr)))
+#else
+#define VIADUCT_AM_IS_ADDRESS(to) (__builtin_classify_type(to) == 5)
+#endif
 #define VIADUCT_AM_PLACE(to) \
-  (__builtin_classify_type(to) == 5 ? (size_t)(to) | VIADUCT_AM_ADDRESS : (size_t)(to))
+  (VIADUCT_AM_IS_ADDRESS(to) ? (size_t)(to) | VIADUCT_AM_ADDRESS : (size_t)(to))
 #define VIADUCT_AM_GET_CALL(name, ep, from, source, handler, to, ...) \
   (name)(ep, from, source, handler, VIADUCT_AM_PLACE(to), __VA_ARGS__)
 #if defined(__cplusplus)

@@ -22,23 +22,30 @@ extern "C" {
 int AMX_SPMDStartup(int* argc, char*** argv, int networkdepth, unsigned long* networkpid, eb_t* eb,
                     ep_t* ep);
 
-/** @return the rank of this process; 0 before AMX_SPMDStartup. */
+/** @return the rank of this process; 0 before the first AM_Init or AMX_SPMDStartup. */
 int AMX_SPMDMyProc(void);
-/** @return the number of processes; 1 before AMX_SPMDStartup. */
+/** @return the number of processes; 1 before the first AM_Init or AMX_SPMDStartup. */
 int AMX_SPMDNumProcs(void);
 
-/** Waits for all processes, handling messages.
+/** Waits for all processes, handling messages. When it returns, the requests are handled that
+ *  processes of this host have sent before their call to endpoints of the bundle of
+ *  AMX_SPMDStartup. Requests to other bundles wait for AM_Poll. Requests of other hosts may still
+ *  be on their way: wait for a reply.
  *  Blocks      until every process has called it.
  *  @return AM_OK, AM_ERR_NOT_INIT, AM_ERR_IN_USE, AM_ERR_RESOURCE (a process is gone). */
 int AMX_SPMDBarrier(void);
 
-/** len bytes of each process at source, by rank, to all processes at dest.
+/** len bytes of each process at source, by rank, to all processes at dest. With len 0 as
+ *  AMX_SPMDBarrier.
  *  Blocks      until every process has called it, handling messages.
  *  @return as AMX_SPMDBarrier; AM_ERR_BAD_ARG. */
 int AMX_SPMDAllGather(const void* source, void* dest, size_t len);
 
-/** Ends the process with exitcode, after AM_Terminate. With 0 it waits for all others; with another
- *  one the launcher ends the job.  @return never; AM_ERR_NOT_INIT. */
+/** Ends the process with exitcode. With 0 it waits until all others are at their end, handling
+ *  messages; with another one the launcher ends the job. In a handler, too: it then handles no
+ *  further messages, and those come back to their senders with EBADENDPOINT.
+ *  Blocks      with 0 until all others are at their end.
+ *  @return never; AM_ERR_NOT_INIT. */
 int AMX_SPMDExit(int exitcode);
 
 /** callback hears of AMX_SPMDExit of this process, before it ends.  @return AM_OK. */

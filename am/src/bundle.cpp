@@ -262,14 +262,19 @@ Status Bundle::barrier() noexcept {
   };
   if (!done())
     (void)wait_loop(Activity::barrier, "barrier", RankRecord::kNoPeer, Run::all, -1, done);
-  // What peers of this host have sent before the barrier is in the rings, also where a peer did not
-  // see that its ring had been set aside. A peer that goes on sending does not hold this rank back.
+  catch_up();
+  return status;
+}
+
+/// What peers of this host have sent before the barrier is in the rings, also where a peer did not
+/// see that its ring had been set aside. A peer that goes on sending does not hold this rank back.
+void Bundle::catch_up() noexcept {
+  const Guard guard(*this, "barrier");
   dispatcher_.group->ring_for_missed();
   const auto slots = static_cast<std::uint32_t>(dispatcher_.context.settings().slots);
   const std::uint32_t batches = slots / detail::Dispatcher::kBatch;
   for (std::uint32_t i = 0; i <= batches && dispatcher_.poll(true) != 0; ++i) {
   }
-  return status;
 }
 
 }  // namespace viaduct::am

@@ -51,14 +51,18 @@ EndpointCore::EndpointCore(Endpoint& its_endpoint, Bundle& its_bundle, Tag its_t
   }
 }
 
-EndpointCore::~EndpointCore() {
-  const Bundle::Guard guard(bundle, "~Endpoint");
-  context().remove(*this);  // from here on requests for MAPs are refused
+void EndpointCore::disconnect() noexcept {
+  context().remove(*this);
   while (!table.maps().empty()) {
     Map& map = *table.maps().back();
     dispatcher().forget(map);
     drop(map);
   }
+}
+
+EndpointCore::~EndpointCore() {
+  const Bundle::Guard guard(bundle, "~Endpoint");
+  disconnect();
   std::erase(dispatcher().endpoints, this);
   segment.close();
   if (overflow.block != nullptr)
@@ -119,6 +123,7 @@ Status Endpoint::unmap(Index index) noexcept {
   Map* map = nullptr;
   std::uint64_t asked_behind = 0;  // the slots that were sent when the peer was asked last
   const auto settled = [&] {
+    if (core_.ends_waits.load(kRelaxed) != 0) return true;
     map = table.find(peer);
     if (map == nullptr) return true;
     check_connection(*map);
@@ -135,6 +140,7 @@ Status Endpoint::unmap(Index index) noexcept {
   if (!settled())
     (void)core_.bundle.wait_loop(Activity::waiting_credit, "unmap", viaduct::index(peer.rank),
                                  Bundle::Run::all, -1, settled);
+  if (core_.ends_waits.load(kRelaxed) != 0) return Status::bad_state;
   table.clear(index);
   if (map == nullptr) return Status::ok;
   if (map->state == Map::State::connected || map->state == Map::State::connecting) {

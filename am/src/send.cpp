@@ -261,6 +261,13 @@ bool is_returned(EndpointCore& core, const Outgoing& out) noexcept {
   return true;
 }
 
+/// Whether a call that may wait is to return, since another thread ends the endpoint.
+bool ends_wait(const EndpointCore& core, Status& status) noexcept {
+  if (core.ends_waits.load(kRelaxed) == 0) return false;
+  status = Status::bad_state;
+  return true;
+}
+
 }  // namespace
 
 Status EndpointCore::send_long(const Outgoing& out) noexcept {
@@ -274,6 +281,7 @@ Status EndpointCore::send_long(const Outgoing& out) noexcept {
   const std::uint64_t before = table.map_of(out.to).slots_sent();
   Status status = Status::retry;
   const auto attempt = [&] {
+    if (ends_wait(*this, status)) return true;
     status = is_returned(*this, out) ? Status::ok : attempt_send(*this, out);
     return status != Status::retry;
   };
@@ -312,6 +320,7 @@ Status EndpointCore::get_slow(Index from, std::span<std::byte> data, std::size_t
                      wait};
   Status status = Status::retry;
   const auto attempt = [&] {
+    if (ends_wait(*this, status)) return true;
     status = is_returned(*this, out) ? Status::ok : attempt_get(*this, out, data);
     return status != Status::retry;
   };

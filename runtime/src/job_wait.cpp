@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 #include <atomic>
+#include <ctime>
 #include <string>
 
 #include "runtime/errors/codes.hpp"
 #include "runtime/hang_report.hpp"
+#include "runtime/job_end.hpp"
+#include "runtime/shown_wait.hpp"
 #include "runtime/src/job_impl.hpp"
 #include "viaduct/job.hpp"
 #include "viaduct/runtime/clock.hpp"
@@ -81,11 +84,35 @@ void Job::report_deserter(std::uint32_t rank) const noexcept {
   }
 }
 
-/// Tells ranks that wait for this one in a barrier that it will not come.
+/// Tells ranks that wait for this one in a barrier that it will not come. Once: the count of such
+/// ranks is the page's.
 void Job::announce_end() noexcept {
+  if (record(rank_).finalizing.load() != 0) return;
   viaduct::announce_end(*page_, impl_->shape(), rank_);
   if (hosts() > 1) impl_->job_bootstrap->tell_ending();
 }
+
+void JobEnd::announce(Job& job) noexcept { job.announce_end(); }
+
+bool JobEnd::is_everyones(const Job& job) noexcept {
+  for (std::uint32_t rank = 0; rank < job.size(); ++rank)
+    if (job.page_->record(Rank{rank}).finalizing.load(std::memory_order_acquire) == 0 &&
+        !job.is_lost(Rank{rank}))
+      return false;
+  return true;
+}
+
+void JobEnd::await_all(Job& job, const std::function<void()>& serve) noexcept {
+  constexpr timespec kAWhile{0, 200'000};
+  ShownWait shown(job);
+  shown.show(kEndingJob, RankRecord::kNoPeer, Activity::barrier);
+  for (announce(job); !is_everyones(job); nanosleep(&kAWhile, nullptr)) {
+    serve();
+    shown.before_sleep();
+  }
+}
+
+void JobEnd::finalize(Job& job) noexcept { job.finalize(); }
 
 void Job::tell_port(bool down) noexcept {
   note_port(*page_, rank_, down);

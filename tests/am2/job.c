@@ -71,6 +71,47 @@ static void names(void) {
   free(gathered);
 }
 
+/* --- barriers ----------------------------------------------------------------------------------
+ */
+
+static void stand_still(int ms) {
+  struct timespec time = {0, 0};
+  time.tv_nsec = ms * 1000000L;
+  nanosleep(&time, NULL);
+}
+
+static int before_barrier;
+static void on_early(void* token) {
+  (void)token;
+  ++before_barrier;
+}
+
+/* Behind a barrier, and behind a gather of nothing, what all have sent before to any endpoint of
+   the bundle has been handled. */
+static void barriers(void) {
+  en_t name;
+  ep_t second;
+  int i, round, may_be_late = getenv("VIADUCT_AM_GENERATION") != NULL;
+  en_t* names_of_all = (en_t*)malloc((size_t)all * sizeof *names_of_all);
+  OK(AM_AllocateEndpoint(bundle, &second, &name));
+  OK(AM_SetTag(second, 78));
+  OK(AM_SetHandler(second, 7, on_early));
+  OK(AMX_SPMDAllGather(&name, names_of_all, sizeof name));
+  for (i = 0; i < all; ++i) OK(AM_Map(ep, 600 + i, names_of_all[i], 78));
+  for (round = 1; round <= 20; ++round) {
+    if (me == 0) stand_still(2);
+    for (i = 0; i < all; ++i) OK(AM_Request0(ep, 600 + i, 7));
+    OK(round % 2 == 0 ? AMX_SPMDBarrier() : AMX_SPMDAllGather(NULL, NULL, 0));
+    if (!may_be_late) CHECK(before_barrier == round * all);
+    poll_until(bundle, &before_barrier, round * all);
+    OK(AMX_SPMDBarrier());
+  }
+  for (i = 0; i < all; ++i) OK(AM_UnMap(ep, 600 + i));
+  OK(AMX_SPMDBarrier());
+  OK(AM_FreeEndpoint(second));
+  free(names_of_all);
+}
+
 /* --- large gathers ---------------------------------------------------------------------------- */
 
 static void gathers(void) {
@@ -171,12 +212,6 @@ static void on_echo(void* token) {
   echoes = echoes + 1;
 }
 
-static void stand_still(int ms) {
-  struct timespec time = {0, 0};
-  time.tv_nsec = ms * 1000000L;
-  nanosleep(&time, NULL);
-}
-
 /* Process 1 asks for more blocks than there is room for and does not poll; process 0 asks it
    something, so that an answer comes when process 1 polls, before there is room again. */
 static void nesting(void) {
@@ -233,12 +268,15 @@ int main(int argc, char** argv) {
   unsigned long* pids;
   int i;
   setbuf(stdout, NULL);
+  CHECK(AMX_SPMDMyProc() == 0 && AMX_SPMDNumProcs() == 1);
+  OK(AM_Init());
+  me = AMX_SPMDMyProc();
+  all = AMX_SPMDNumProcs();
   i = AMX_SPMDStartup(&argc, &argv, 0, &pid, &bundle, &ep);
   OK(i);
   if (i != AM_OK) return 1;
   WANT(AM_ERR_IN_USE, AMX_SPMDStartup(&argc, &argv, 0, &pid, &bundle, &ep));
-  me = AMX_SPMDMyProc();
-  all = AMX_SPMDNumProcs();
+  CHECK(me == AMX_SPMDMyProc() && all == AMX_SPMDNumProcs());
   CHECK(me >= 0 && me < all && AMX_SPMDIsWorker(argv) == 1);
   OK(AM_SetHandler(ep, 0, on_returned));
   OK(AM_SetSeg(ep, segment, sizeof segment));
@@ -255,6 +293,7 @@ int main(int argc, char** argv) {
   OK(AMX_SPMDBarrier());
   ring();
   names();
+  barriers();
   gathers();
   waiting();
   tags();

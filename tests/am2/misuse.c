@@ -320,11 +320,15 @@ static void too_many(void) {
   for (i = 0; i < n - 1; ++i) OK(AM_FreeBundle(bundles[i]));
   BAD(AM_Poll(bundles[0]));
   BAD(AM_FreeBundle(bundles[0]));
-  for (n = 0, result = AM_OK; n < 300 && result == AM_OK; ++n)
-    result = AM_AllocateEndpoint(rig.bundle, &endpoints[n], &name);
-  CHECK(result == AM_OK);
-  for (i = 0; i < 300; ++i) OK(AM_FreeEndpoint(endpoints[i]));
-  for (i = 0; i < 300; ++i) BAD(AM_FreeEndpoint(endpoints[i]));
+  for (i = 0; i < 64; ++i) OK(AM_AllocateBundle(AM_SEQ, &bundles[i]));
+  for (n = 0, result = AM_OK; n < 5000 && result == AM_OK; ++n)
+    result = AM_AllocateEndpoint(bundles[n % 64], &endpoints[n], &name);
+  CHECK(result == AM_ERR_RESOURCE);
+  --n;
+  CHECK(n + 2 == 4095); /* with those of the rig */
+  for (i = 0; i < n; ++i) OK(AM_FreeEndpoint(endpoints[i]));
+  for (i = 0; i < n; ++i) BAD(AM_FreeEndpoint(endpoints[i]));
+  for (i = 0; i < 64; ++i) OK(AM_FreeBundle(bundles[i]));
   for (i = 0; i < 5000; ++i) { /* more than there are at a time */
     OK(AM_AllocateEndpoint(rig.bundle, &endpoints[0], &name));
     OK(AM_FreeEndpoint(endpoints[0]));

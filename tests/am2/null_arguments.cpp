@@ -33,6 +33,11 @@ int segments_and_masks(eb_t b, ep_t e) {
   return n;
 }
 
+// Where a get puts its data: nullptr is an address, as NULL is in C.
+static_assert(VIADUCT_AM_IS_ADDRESS(nullptr) && VIADUCT_AM_IS_ADDRESS(static_cast<void*>(nullptr)),
+              "a null address");
+static_assert(!VIADUCT_AM_IS_ADDRESS(NULL) && !VIADUCT_AM_IS_ADDRESS(0), "the offset 0");
+
 int handlers_and_messages(ep_t e);
 int handlers_and_messages(ep_t e) {
   int n = AM_SetHandler(e, 0, NULL) + AM_SetHandler(e, 0, 0) + AM_SetHandler(e, 0, nullptr);

@@ -224,6 +224,30 @@ static void events(void) {
   OK(AM_FreeBundle(far));
 }
 
+/* Handlers that have run in a request's own poll are an event of the bundle that the endpoint has
+   come to. */
+static void event_moves(void) {
+  eb_t far;
+  int sent = 0;
+  OK(AM_AllocateBundle(AM_SEQ, &far));
+  OK(AM_SetEventMask(far, AM_NOTEMPTY));
+  OK(AM_SetHandler(rig.a, 8, on_count));
+  OK(AM_SetHandler(rig.a, 9, on_echo));
+  echoed = 0;
+  OK(AM_Request0(rig.a, 1, 8));
+  poll_until(rig.bundle, &echoed, 1);
+  echoed = 0;
+  do {
+    OK(AM_Request0(rig.a, 1, 8));
+    ++sent;
+  } while (sent < 64 && echoed != sent);
+  CHECK(echoed == sent); /* nothing is left to wait for */
+  OK(AM_MoveEndpoint(rig.a, rig.bundle, far));
+  OK(AM_WaitSema(far));
+  OK(AM_MoveEndpoint(rig.a, far, rig.bundle));
+  OK(AM_FreeBundle(far));
+}
+
 /* --- asynchronous ---------------------------------------------------------------------------- */
 
 /* A receiver that does not poll, and room for so many: the rest is not sent. */
@@ -289,6 +313,7 @@ int main(void) {
   OK(AM_SetHandler(rig.b, 2, on_ordered_medium));
   moving();
   events();
+  event_moves();
   asynchronous();
   close_rig(&rig);
   again();

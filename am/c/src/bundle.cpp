@@ -91,15 +91,17 @@ int AM_AllocateBundle(int type, eb_t* endb) {
 
 int AM_FreeBundle(eb_t handle) {
   if (is_in_handler()) return AM_ERR_IN_USE;
-  for (;; give_way()) {
-    const Cold cold;
+  return free_when_left([handle]() -> Freeing {
     viaduct_am_bundle* const bundle = find(handle);
-    if (bundle == nullptr) return no_object();
-    if (is_busy_elsewhere(*bundle)) continue;
-    while (bundle->first != nullptr) destroy(*bundle->first);
-    bundle->is_alive = false;
-    return AM_OK;
-  }
+    if (bundle == nullptr) return {no_object()};
+    Port* busy = nullptr;
+    for (Port *port = bundle->first, *next = nullptr; port != nullptr; port = next) {
+      next = port->next;
+      if (!try_destroy(*port)) busy = port;
+    }
+    if (busy == nullptr) bundle->is_alive = false;
+    return {AM_OK, busy};
+  });
 }
 
 int AM_Poll(eb_t handle) {

@@ -43,13 +43,14 @@ int allocate(eb_t home, ep_t* out, std::int32_t number) noexcept {
   viaduct_am_bundle* const bundle = find(home);
   if (bundle == nullptr) return no_object();
   if (out == nullptr) return AM_ERR_BAD_ARG;
-  viaduct_am_endpoint* const slot =
-      lib.endpoint_table.allocate([](const viaduct_am_endpoint& s) { return s.port == nullptr; });
+  viaduct_am_endpoint* const slot = lib.endpoint_table.allocate(
+      [](const viaduct_am_endpoint& s) { return s.port.load() == nullptr; });
   if (slot == nullptr) return AM_ERR_RESOURCE;
   try {
     Bundle& own = take_bundle(lib);
     try {
-      slot->port = new Port(own, *bundle, slot, number);
+      slot->bundle.store(&own);
+      slot->port.store(new Port(own, *bundle, slot, number));
     } catch (...) {
       lib.free_bundles.push_back(&own);
       throw;
@@ -59,7 +60,7 @@ int allocate(eb_t home, ep_t* out, std::int32_t number) noexcept {
   } catch (const std::exception&) {
     return AM_ERR_RESOURCE;
   }
-  enter_home(*slot->port, *bundle);
+  enter_home(*slot->port.load(), *bundle);
   *out = slot;
   return AM_OK;
 }
@@ -98,6 +99,7 @@ int result_of(Status status) noexcept {
 }  // namespace viaduct::am::c
 
 using namespace viaduct::am::c;
+using viaduct::Status;
 using viaduct::am::Index;
 
 extern "C" {
@@ -107,7 +109,7 @@ int viaduct_am_allocate_endpoint(eb_t bundle, ep_t* endp, void* name, int form, 
     return library().initialised == 0 ? AM_ERR_NOT_INIT : AM_ERR_BAD_ARG;
   const int result = allocate(bundle, endp, port);
   if (result != AM_OK) return result;
-  en_t& own = (*endp)->port->name_in_c;
+  en_t& own = (*endp)->port.load()->name_in_c;
   if (form == 1) *static_cast<en_t*>(name) = own;
   if (form == 2) *static_cast<en_t**>(name) = &own;
   return AM_OK;
@@ -123,9 +125,10 @@ int(AM_AllocateKnownEndpoint)(eb_t bundle, ep_t* endp, en_t* name, int port) {
 
 int AM_FreeEndpoint(ep_t ea) {
   if (is_in_handler()) return AM_ERR_IN_USE;
-  return with_endpoint(ea, [](Port& port) {
-    destroy(port);
-    return AM_OK;
+  return free_when_left([ea]() -> Freeing {
+    Port* const port = find(ea);
+    if (port == nullptr) return {no_object()};
+    return {AM_OK, try_destroy(*port) ? nullptr : port};
   });
 }
 
@@ -137,7 +140,8 @@ int AM_MoveEndpoint(ep_t ea, eb_t from_bundle, eb_t to_bundle) {
     if (from == nullptr || to == nullptr || port.home.load() != from) return AM_ERR_BAD_ARG;
     leave_home(port);
     enter_home(port, *to);
-    if (!viaduct::is_single_threaded()) to->event.store(true);  // a thread may wait there
+    // A thread may wait in the new bundle. The event of the old one may be of this endpoint.
+    if (!viaduct::is_single_threaded() || from->event.load()) to->event.store(true);
     return AM_OK;
   });
 }
@@ -218,10 +222,12 @@ int AM_MapAny(ep_t ea, int* index, en_t name, tag_t tag) {
 
 int AM_UnMap(ep_t ea, int index) {
   if (is_in_handler()) return AM_ERR_IN_USE;
-  Port* const port = find(ea);  // unmap() waits, so no lock is held
+  const Call call(ea);  // unmap() waits, so no lock is held
+  Port* const port = call.port();
   if (port == nullptr) return no_object();
   if (!port->is_index(index)) return AM_ERR_BAD_ARG;
-  return result_of(port->unmap(static_cast<Index>(index)));
+  const Status status = port->unmap(static_cast<Index>(index));
+  return status == Status::bad_state ? no_object() : result_of(status);
 }
 
 int AM_Unmap(ep_t ea, int index) { return AM_UnMap(ea, index); }

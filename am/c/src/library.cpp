@@ -9,11 +9,15 @@
 #include <exception>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "am/c/src/short_way.hpp"
 #include "am/c/underneath.hpp"
 #include "am/src/context_shared.hpp"
+#include "runtime/job_end.hpp"
+#include "via/channel/nic.hpp"
+#include "viaduct/runtime/clock.hpp"
 #include "viaduct/runtime/job_page.hpp"
 #include "viaduct/runtime/log.hpp"
 
@@ -32,6 +36,15 @@ bool viaduct::am::detail::ShortWay::is_busy_elsewhere(const Bundle& bundle) noex
 void viaduct::am::detail::ShortWay::poll_unless_busy(Bundle& bundle) noexcept {
   const CallsLock lock(*bundle.calls_);
   if (!bundle.dispatcher_.runs_handler()) (void)bundle.poll_long(Bundle::Run::all);
+}
+
+void viaduct::am::detail::ShortWay::catch_up(Bundle& bundle) noexcept { bundle.catch_up(); }
+void viaduct::am::detail::ShortWay::end_waits(Endpoint& endpoint) noexcept {
+  EndpointCore::of(endpoint).ends_waits.store(1, kRelaxed);
+}
+void viaduct::am::detail::ShortWay::disconnect(Endpoint& endpoint) noexcept {
+  end_waits(endpoint);
+  EndpointCore::of(endpoint).disconnect();
 }
 
 namespace viaduct::am::c {
@@ -103,34 +116,96 @@ bool has_threads() noexcept {
          });
 }
 
-bool is_any_busy_elsewhere() noexcept {
-  const auto& places = library().endpoint_table.places;
-  return std::any_of(places.begin(), places.end(), [](const viaduct_am_endpoint& slot) {
-    return slot.port != nullptr && is_busy_elsewhere(*slot.port);
-  });
+RankRecord& own_record() noexcept {
+  Job& job = *library().job;
+  return job.record(job.rank());
 }
 
-void destroy_all() noexcept {
+/// Takes @p port from its handle; the lock is held. Answers false, and the handle keeps it, where
+/// @p is_in_use; the waits of calls on the endpoint then end.
+template <class IsInUse>
+bool try_take(Port& port, IsInUse is_in_use) noexcept {
+  port.handle->port.store(nullptr);  // before the look: a later call does not find the endpoint
+  if (!is_in_use(port)) return true;
+  port.handle->port.store(&port);
+  ShortWay::end_waits(port);
+  ring_doorbell(own_record());
+  return false;
+}
+
+/// Frees all endpoints and bundles; the lock is held. Answers an endpoint that is busy, else null:
+/// all have gone.
+Port* try_destroy_all() noexcept {
   Library& lib = library();
+  Port* busy = nullptr;
   for (viaduct_am_endpoint& slot : lib.endpoint_table.places)
-    if (slot.port != nullptr) destroy(*slot.port);
+    if (Port* const port = slot.port.load(); port != nullptr && !try_destroy(*port)) busy = port;
+  if (busy != nullptr) return busy;
   for (viaduct_am_bundle& slot : lib.bundle_table.places) slot.is_alive = false;
   lib.spmd = nullptr;
   hot = {};
+  return nullptr;
 }
 
-/// At exit(): the Job's end waits for all ranks, as a launcher wants it. A process that has failed,
-/// or whose threads go on, ends at once, and is lost to the other ranks.
+/// Ends the connections of all endpoints, whose memory stays: other threads, and the frames below a
+/// handler that has called exit(), may use them still. The lock is held. Answers false while a
+/// handler of another thread waits in an endpoint.
+bool try_disconnect_all() noexcept {
+  Library& lib = library();
+  bool is_done = true;
+  for (viaduct_am_endpoint& slot : lib.endpoint_table.places) {
+    Port* const port = slot.port.load();
+    if (port == nullptr) continue;
+    const auto is_in_use = [](Port& its) { return ShortWay::is_busy_elsewhere(its.bundle()); };
+    if (try_take(*port, is_in_use))
+      ShortWay::disconnect(*port);
+    else
+      is_done = false;
+  }
+  if (!is_done) return false;
+  for (viaduct_am_bundle& slot : lib.bundle_table.places) {
+    slot.is_alive = false;
+    slot.first = nullptr;
+    slot.alone.store(nullptr);
+  }
+  lib.spmd = nullptr;
+  hot = {};
+  ring_doorbell(own_record());  // calls that wait have ended
+  return true;
+}
+
+/// Ends all endpoints for their peers, and for other threads, whose calls answer errors from then
+/// on. Answers false if a handler of another thread waits for a second.
+bool leave_peers() noexcept {
+  constexpr std::uint64_t kMostNs = 1'000'000'000;
+  const std::uint64_t begin = monotonic_ns();
+  for (;; give_way()) {
+    {
+      const Cold cold;
+      library().initialised = 0;
+      if (try_disconnect_all()) return true;
+    }
+    if (monotonic_ns() - begin > kMostNs) return false;
+  }
+}
+
+/// At exit(): the Job's end waits for all ranks, as a launcher wants it. A process that has failed
+/// ends at once, and is lost to the other ranks. Where other threads go on, or a handler has called
+/// exit(), the objects stay in memory: messages to the process come back until the others end, too.
 void at_exit(int status, void* /*unused*/) noexcept {
   Library& lib = library();
-  lib.ended = true;
-  if (lib.job == nullptr || lib.job->in_forked_child()) return;
-  if (status != 0 || is_in_handler() || has_threads()) {
-    (void)lib.context.release();
-    (void)lib.job.release();
+  if (std::exchange(lib.ended, true)) return;  // registered twice
+  if (lib.job == nullptr || lib.job->in_forked_child() || status != 0) return;
+  if (is_in_handler() || has_threads()) {
+    if (!leave_peers()) return;
+    JobEnd::await_all(*lib.job, [&lib] {
+      const Cold cold;
+      if (lib.context != nullptr) lib.context->nic().progress();
+    });
+    JobEnd::finalize(*lib.job);
     return;
   }
-  destroy_all();
+  (void)try_destroy_all();  // no thread is in any
   lib.free_bundles.clear();
   lib.bundles.clear();
   lib.context.reset();
@@ -188,18 +263,19 @@ Cold::~Cold() {
 Port* find_slow(ep_t handle) noexcept {
   if (!viaduct::is_single_threaded()) widen();
   viaduct_am_endpoint* const slot = library().endpoint_table.find(handle);
-  if (slot == nullptr || slot->port == nullptr) return nullptr;
+  Port* const port = slot == nullptr ? nullptr : slot->port.load();
+  if (port == nullptr) return nullptr;
   if (viaduct::is_single_threaded()) {
     hot.endpoint = handle;
-    hot.port = slot->port;
-    hot.alone = slot->port->alone.load(std::memory_order_relaxed) ? handle : &no_endpoint;
+    hot.port = port;
+    hot.alone = port->alone.load(std::memory_order_relaxed) ? handle : &no_endpoint;
   } else {
     last_places.endpoint = handle;
-    viaduct_am_bundle& home = *slot->port->home.load(std::memory_order_relaxed);
-    if (home.type == AM_SEQ && !ShortWay::is_home(slot->port->bundle()) && !is_in_handler())
+    viaduct_am_bundle& home = *port->home.load(std::memory_order_relaxed);
+    if (home.type == AM_SEQ && !ShortWay::is_home(port->bundle()) && !is_in_handler())
       bring_home(home);
   }
-  return slot->port;
+  return port;
 }
 
 void bring_home(viaduct_am_bundle& bundle) noexcept {
@@ -214,12 +290,6 @@ viaduct_am_bundle* find(eb_t handle) noexcept {
 }
 
 int no_object() noexcept { return library().initialised == 0 ? AM_ERR_NOT_INIT : AM_ERR_BAD_ARG; }
-
-bool is_busy_elsewhere(const viaduct_am_bundle& bundle) noexcept {
-  for (Port* port = bundle.first; port != nullptr; port = port->next)
-    if (is_busy_elsewhere(*port)) return true;
-  return false;
-}
 
 bool is_busy_elsewhere(Port& port) noexcept {
   return !viaduct::is_single_threaded() && !is_in_handler() &&
@@ -249,7 +319,8 @@ namespace {
 
 /// Handlers may wait, and other threads may change the list meanwhile. So the lock is held for a
 /// look at the list alone: bundles of Active Messages last as long as the process.
-void poll_some_at_a_time(viaduct_am_bundle& bundle) noexcept {
+template <class Poll>
+void poll_some_at_a_time(viaduct_am_bundle& bundle, Poll poll) noexcept {
   std::array<Bundle*, 32> some;  // NOLINT: filled below
   for (std::size_t first = 0;; first += some.size()) {
     std::size_t count = 0;
@@ -259,7 +330,7 @@ void poll_some_at_a_time(viaduct_am_bundle& bundle) noexcept {
       for (Port* port = bundle.first; port != nullptr && count < some.size(); port = port->next)
         if (at++ >= first) some[count++] = &port->bundle();
     }
-    for (std::size_t i = 0; i < count; ++i) ShortWay::poll_unless_busy(*some[i]);
+    for (std::size_t i = 0; i < count; ++i) poll(*some[i]);
     if (count < some.size()) return;
   }
 }
@@ -275,15 +346,14 @@ void poll_all(viaduct_am_bundle& bundle) noexcept {
     for (Port* port = bundle.first; port != nullptr; port = port->next) (void)port->bundle().poll();
     return;
   }
-  poll_some_at_a_time(bundle);
+  poll_some_at_a_time(bundle, ShortWay::poll_unless_busy);
+}
+
+void catch_up(viaduct_am_bundle& bundle) noexcept {
+  poll_some_at_a_time(bundle, ShortWay::catch_up);
 }
 
 namespace {
-
-RankRecord& own_record() noexcept {
-  Job& job = *library().job;
-  return job.record(job.rank());
-}
 
 /// Says to the endpoints of @p home, and to its polls, whether there is one alone.
 void count_endpoints(viaduct_am_bundle& home) noexcept {
@@ -318,15 +388,36 @@ void leave_home(Port& port) noexcept {
   count_endpoints(home);
 }
 
-void destroy(Port& port) noexcept {
+bool try_destroy(Port& port) noexcept {
+  const auto is_in_use = [](Port& its) {
+    return its.handle->calls.load() != 0 || is_busy_elsewhere(its);
+  };
+  if (!try_take(port, is_in_use)) return false;
   Library& lib = library();
   if (lib.spmd == &port) lib.spmd = nullptr;
   leave_home(port);
-  library().endpoint_table.find(port.handle)->port = nullptr;
   Bundle* const bundle = &port.bundle();
   delete &port;
   lib.free_bundles.push_back(bundle);
+  return true;
 }
+
+void await_calls(const viaduct_am_endpoint& place, Bundle& bundle) noexcept {
+  constexpr std::int64_t kAWhileNs = 50'000;
+  (void)bundle.wait_pending([&place] { return place.calls.load() == 0; }, kAWhileNs);
+  give_way();
+}
+
+void Call::enter(ep_t handle) noexcept {
+  viaduct_am_endpoint* const place = library().endpoint_table.find(handle);
+  if (place == nullptr) return;
+  place->calls.fetch_add(1);
+  place_ = place;
+  Port* const port = find(handle);
+  if (port != nullptr && !ShortWay::ends_waits(*port)) port_ = port;
+}
+
+void Call::leave() noexcept { place_->calls.fetch_sub(1); }
 
 }  // namespace viaduct::am::c
 
@@ -346,14 +437,15 @@ int AM_Init(void) {
 
 int AM_Terminate(void) {
   if (is_in_handler()) return AM_ERR_IN_USE;
-  for (;; give_way()) {
-    const Cold cold;
+  bool is_last = false;
+  return free_when_left([&is_last]() -> Freeing {
     Library& lib = library();
-    if (lib.initialised == 0) return AM_ERR_NOT_INIT;
-    if (lib.initialised == 1 && is_any_busy_elsewhere()) continue;
-    if (--lib.initialised == 0) destroy_all();
-    return AM_OK;
-  }
+    if (!is_last) {
+      if (lib.initialised == 0) return {AM_ERR_NOT_INIT};
+      is_last = --lib.initialised == 0;  // at once: calls whose waits end answer AM_ERR_NOT_INIT
+    }
+    return {AM_OK, is_last ? try_destroy_all() : nullptr};
+  });
 }
 
 int(AM_MaxShort)(void) { return AM_MaxShort(); }

@@ -80,7 +80,7 @@ extern constinit thread_local LastPlaces last_places [[gnu::tls_model("initial-e
     if (handle == hot.endpoint) [[likely]]
       return hot.port;
   } else if (handle == last_places.endpoint) {
-    return handle->port;
+    return handle->port.load();
   }
   return find_slow(handle);
 }
@@ -109,12 +109,43 @@ class Cold {
   const Nested nested_;
 };
 
+/// A call on an endpoint that may wait, outside handlers. In a process with several threads the
+/// call is counted in the endpoint's place, so that no other thread destroys the endpoint before
+/// the call returns. Of a count and a null Port, either this thread or the other one sees the
+/// other's store.  Cost: two locked instructions; none in a process with one thread.
+class Call {
+ public:
+  explicit Call(ep_t handle) noexcept {
+    if (is_single_threaded()) [[likely]]
+      port_ = find(handle);
+    else
+      enter(handle);
+  }
+  ~Call() {
+    if (place_ != nullptr) [[unlikely]]
+      leave();
+  }
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+  /// @return null: there is no such endpoint, or another thread is about to destroy it.
+  [[nodiscard]] Port* port() const noexcept { return port_; }
+
+ private:
+  void enter(ep_t handle) noexcept;
+  void leave() noexcept;
+
+  Port* port_ = nullptr;
+  ep_t place_ = nullptr;
+};
+
 /// The waits of this thread, and of no other one, serve the endpoints of @p bundle from now on: of
 /// a bundle in which this thread waits, or of kind AM_SEQ that this thread uses.
 void bring_home(viaduct_am_bundle& bundle) noexcept;
 /// Handles the messages that have arrived at the endpoints of @p bundle.
 void poll_all(viaduct_am_bundle& bundle) noexcept;
-/// The same for the bundle of @p port, as a request does. The requests of a process with several
+/// The same for all that peers of this host have sent before a barrier that has opened.
+void catch_up(viaduct_am_bundle& bundle) noexcept;
+/// poll_all() for the bundle of @p port, as a request does. The requests of a process with several
 /// threads poll their own endpoint's messages themselves, under the same lock.
 [[gnu::noinline]] void poll_home_now(Port& port) noexcept;
 inline void poll_home(Port& port) noexcept {
@@ -123,20 +154,47 @@ inline void poll_home(Port& port) noexcept {
     poll_home_now(port);
 }
 
-/// Frees an endpoint; the lock is held.
-void destroy(Port& port) noexcept;
+/// Frees an endpoint; the lock is held. False: another thread is in a call on the endpoint, or in a
+/// handler of it that waits for room for its reply. The waits of the calls then end; the caller
+/// tries again when they have (free_when_left()).
+[[nodiscard]] bool try_destroy(Port& port) noexcept;
 /// Puts @p port at the end of the list of @p home; the lock is held.
 void enter_home(Port& port, viaduct_am_bundle& home) noexcept;
 /// Takes @p port out of its bundle's list; the lock is held.
 void leave_home(Port& port) noexcept;
 
-/// Whether a handler of the endpoint, or of one in the bundle, waits in another thread for room for
-/// its reply. A call that changes or frees the endpoint lets go of the lock, and waits for the
-/// handler's end; a call of a handler does not wait. The lock is held.
+/// Whether a handler of the endpoint waits in another thread for room for its reply. A call that
+/// changes or frees the endpoint lets go of the lock, and waits for the handler's end; a call of a
+/// handler does not wait. The lock is held.
 [[nodiscard]] bool is_busy_elsewhere(Port& port) noexcept;
-[[nodiscard]] bool is_busy_elsewhere(const viaduct_am_bundle& bundle) noexcept;
 /// Blocks for a moment. The lock is not held.
 void give_way() noexcept;
+
+/// What a call that frees objects has come to.
+struct Freeing {
+  int result = AM_OK;
+  Port* busy = nullptr;  // an endpoint that try_destroy() has not freed
+};
+/// Waits for a moment, or until no call is in the endpoint at @p place, which has @p bundle to
+/// itself. Handles replies meanwhile. The lock is not held.
+void await_calls(const viaduct_am_endpoint& place, Bundle& bundle) noexcept;
+/// A call that frees objects, outside handlers. @p body does so with the lock held, again and again
+/// until it finds no endpoint busy.
+template <class Body>
+int free_when_left(Body body) noexcept {
+  for (;;) {
+    ep_t place = nullptr;
+    Bundle* bundle = nullptr;
+    {
+      const Cold cold;
+      const Freeing freeing = body();
+      if (freeing.busy == nullptr) return freeing.result;
+      place = freeing.busy->handle;
+      bundle = &freeing.busy->bundle();
+    }
+    await_calls(*place, *bundle);
+  }
+}
 
 /// A cold call on an endpoint: takes the lock, finds the endpoint, and answers AM_ERR_RESOURCE for
 /// an exception.

@@ -45,7 +45,11 @@ struct alignas(64) viaduct_am_bundle {
 
 /// A place of the table of endpoints.
 struct alignas(64) viaduct_am_endpoint {
-  viaduct::am::c::Port* port = nullptr;  // null: free
+  std::atomic<viaduct::am::c::Port*> port{nullptr};  // null: free
+  /// Of the endpoint that is or was here. A short call goes behind its gate before it looks at the
+  /// endpoint, which no other thread then destroys.
+  std::atomic<viaduct::am::Bundle*> bundle{nullptr};
+  std::atomic<std::uint32_t> calls{0};  // that are counted (class Call)
 };
 
 namespace viaduct::am::c {

@@ -122,7 +122,7 @@ int AM_GetSourceEndpoint(void* token, en_t* name) {
       token, name, [&](const viaduct::am::Token& t) { *name = to_c(t.source_name()); },
       [&](const AM_ArgBlock& block) {
         if (AM_GetTranslationName(block.request_endpoint, block.reply_endpoint, name) != AM_OK)
-          *name = block.request_endpoint->port->name_in_c;
+          *name = block.request_endpoint->port.load()->name_in_c;
       });
 }
 
@@ -137,7 +137,7 @@ int AM_GetMsgTag(void* token, tag_t* tag) {
       token, tag, [&](const viaduct::am::Token& t) { *tag = t.tag(); },
       [&](const AM_ArgBlock& block) {
         if (AM_GetTranslationTag(block.request_endpoint, block.reply_endpoint, tag) != AM_OK)
-          *tag = block.request_endpoint->port->tag();
+          *tag = block.request_endpoint->port.load()->tag();
       });
 }
 

@@ -7,21 +7,26 @@ namespace {
 
 using detail::ShortWay;
 
-/// The endpoint that may send to @p to, or the answer of the call.
-struct Sender {
-  Port* port = nullptr;
-  int result = AM_OK;
-};
-[[nodiscard, gnu::always_inline]] inline Sender sender_of(ep_t ep, int to,
-                                                          handler_t handler) noexcept {
-  if (is_in_handler()) [[unlikely]]
-    return {nullptr, AM_ERR_IN_USE};
-  Port* const port = find(ep);
+/// The answer of a call on @p port (null: none) that has nothing to send; AM_OK: it may send.
+[[nodiscard, gnu::always_inline]] inline int refusal_of(const Port* port, int to,
+                                                        handler_t handler) noexcept {
   if (port == nullptr) [[unlikely]]
-    return {nullptr, no_object()};
+    return no_object();
   if (!port->is_index(to) || !is_handler(handler)) [[unlikely]]
-    return {nullptr, AM_ERR_BAD_ARG};
-  return {port, AM_OK};
+    return AM_ERR_BAD_ARG;
+  return AM_OK;
+}
+
+/// Calls @p body for the endpoint that may send to @p to.
+template <class Body>
+[[gnu::always_inline]] inline int with_sender(ep_t ep, int to, handler_t handler,
+                                              Body body) noexcept {
+  if (is_in_handler()) [[unlikely]]
+    return AM_ERR_IN_USE;
+  const Call call(ep);
+  if (const int refusal = refusal_of(call.port(), to, handler); refusal != AM_OK) [[unlikely]]
+    return refusal;
+  return body(*call.port(), static_cast<Index>(to));
 }
 
 /// The result of a send that was not accepted. A lost peer is reported to handler 0.
@@ -33,6 +38,7 @@ template <class M, class... Packed>
     poll_home(port);
     return AM_ERR_NOT_SENT;
   }
+  if (status == Status::bad_state) return no_object();  // freed by another thread
   if (status != Status::peer_lost) return AM_ERR_BAD_ARG;
   const Cold cold;
   const auto words = M::Args::pack(packed...);
@@ -60,18 +66,15 @@ template <class M, class... Packed>
 
 template <class... I>
 [[gnu::noinline]] int request_long(ep_t ep, int to, handler_t handler, I... args) noexcept {
-  const Sender sender = sender_of(ep, to, handler);
-  if (sender.port == nullptr) [[unlikely]]
-    return sender.result;
-  Port& port = *sender.port;
-  const auto index = static_cast<Index>(to);
-  return pack(
-      handler,
-      [&]<class M>(auto... packed) noexcept {
-        const Status status = port.template request<&M::on_short>(index, packed...);
-        return answer<M>(status, port, Operation::short_message, index, 0, 0, packed...);
-      },
-      args...);
+  return with_sender(ep, to, handler, [&](Port& port, Index index) noexcept {
+    return pack(
+        handler,
+        [&]<class M>(auto... packed) noexcept {
+          const Status status = port.template request<&M::on_short>(index, packed...);
+          return answer<M>(status, port, Operation::short_message, index, 0, 0, packed...);
+        },
+        args...);
+  });
 }
 
 /// In a process with several threads.
@@ -80,22 +83,25 @@ template <class... I>
                                             I... args) noexcept {
   using Done = ShortWay::Done;
   if (ep == last_places.endpoint && !is_in_handler() && is_handler(handler)) [[likely]] {
-    Port* const port = ep->port;
-    if (port != nullptr && port->is_index(to) && port->alone.load(std::memory_order_relaxed))
-        [[likely]] {
-      const auto index = static_cast<Index>(to);
-      const Done done = pack(
-          handler,
-          [&]<class M>(auto... packed) noexcept {
-            if constexpr (ShortWay::kFits<&M::on_short>)
-              return ShortWay::request_shared<&M::on_short>(*port, index, packed...);
-            return Done::nothing;
-          },
-          args...);
-      if (done == Done::sent_and_more) ShortWay::poll_further(port->bundle());
-      if (done != Done::nothing) [[likely]]
-        return AM_OK;
-    }
+    Bundle& bundle = *ep->bundle.load(std::memory_order_relaxed);
+    const auto find_alone = [ep, to]() noexcept -> Endpoint* {
+      Port* const port = ep->port.load(std::memory_order_relaxed);
+      return port != nullptr && port->is_index(to) && port->alone.load(std::memory_order_relaxed)
+                 ? port
+                 : nullptr;
+    };
+    const Done done = pack(
+        handler,
+        [&]<class M>(auto... packed) noexcept {
+          if constexpr (ShortWay::kFits<&M::on_short>)
+            return ShortWay::request_shared<&M::on_short>(bundle, find_alone,
+                                                          static_cast<Index>(to), packed...);
+          return Done::nothing;
+        },
+        args...);
+    if (done == Done::sent_and_more) ShortWay::poll_further(bundle);
+    if (done != Done::nothing) [[likely]]
+      return AM_OK;
   }
   return request_long(ep, to, handler, args...);
 }
@@ -128,41 +134,37 @@ template <class... I>
 template <class... I>
 int request_medium(ep_t ep, int to, handler_t handler, const void* from, std::size_t bytes,
                    I... args) noexcept {
-  const Sender sender = sender_of(ep, to, handler);
-  if (sender.port == nullptr) return sender.result;
-  if (bytes > AM_MaxMedium() || (from == nullptr && bytes != 0)) return AM_ERR_BAD_ARG;
-  Port& port = *sender.port;
-  const auto index = static_cast<Index>(to);
-  const std::span data(static_cast<const std::byte*>(from), bytes);
-  return pack(
-      handler,
-      [&]<class M>(auto... packed) noexcept {
-        const Status status = port.template request_medium<&M::on_medium>(index, data, packed...);
-        return answer<M>(status, port, Operation::medium, index, bytes, 0, packed...);
-      },
-      args...);
+  return with_sender(ep, to, handler, [&](Port& port, Index index) noexcept -> int {
+    if (bytes > AM_MaxMedium() || (from == nullptr && bytes != 0)) return AM_ERR_BAD_ARG;
+    const std::span data(static_cast<const std::byte*>(from), bytes);
+    return pack(
+        handler,
+        [&]<class M>(auto... packed) noexcept {
+          const Status status = port.template request_medium<&M::on_medium>(index, data, packed...);
+          return answer<M>(status, port, Operation::medium, index, bytes, 0, packed...);
+        },
+        args...);
+  });
 }
 
 template <bool Wait, class... I>
 int request_bulk(ep_t ep, int to, std::size_t offset, handler_t handler, const void* from,
                  std::size_t bytes, I... args) noexcept {
-  const Sender sender = sender_of(ep, to, handler);
-  if (sender.port == nullptr) return sender.result;
-  if (bytes > AM_MaxLong() || (from == nullptr && bytes != 0)) return AM_ERR_BAD_ARG;
-  Port& port = *sender.port;
-  const auto index = static_cast<Index>(to);
-  const std::span data(static_cast<const std::byte*>(from), bytes);
-  return pack(
-      handler,
-      [&]<class M>(auto... packed) noexcept {
-        Status status = Status::ok;
-        if constexpr (Wait)
-          status = port.template request_bulk<&M::on_bulk>(index, data, offset, packed...);
-        else
-          status = port.template try_request_bulk<&M::on_bulk>(index, data, offset, packed...);
-        return answer<M>(status, port, Operation::bulk, index, bytes, offset, packed...);
-      },
-      args...);
+  return with_sender(ep, to, handler, [&](Port& port, Index index) noexcept -> int {
+    if (bytes > AM_MaxLong() || (from == nullptr && bytes != 0)) return AM_ERR_BAD_ARG;
+    const std::span data(static_cast<const std::byte*>(from), bytes);
+    return pack(
+        handler,
+        [&]<class M>(auto... packed) noexcept {
+          Status status = Status::ok;
+          if constexpr (Wait)
+            status = port.template request_bulk<&M::on_bulk>(index, data, offset, packed...);
+          else
+            status = port.template try_request_bulk<&M::on_bulk>(index, data, offset, packed...);
+          return answer<M>(status, port, Operation::bulk, index, bytes, offset, packed...);
+        },
+        args...);
+  });
 }
 
 /// Where a get puts its data: an address is marked by the highest bit, and the next 16 are zero.
@@ -181,24 +183,22 @@ bool find_place(const Port& port, std::size_t to, std::size_t bytes, std::byte*&
 template <bool Wait, class... I>
 int get(ep_t ep, int from, std::size_t source, handler_t handler, std::size_t to, std::size_t bytes,
         I... args) noexcept {
-  const Sender sender = sender_of(ep, from, handler);
-  if (sender.port == nullptr) return sender.result;
-  std::byte* place = nullptr;
-  if (bytes > AM_MaxLong() || !find_place(*sender.port, to, bytes, place)) return AM_ERR_BAD_ARG;
-  Port& port = *sender.port;
-  const std::span data(place, bytes);
-  const auto index = static_cast<Index>(from);
-  return pack(
-      handler,
-      [&]<class M>(auto... packed) noexcept {
-        Status status = Status::ok;
-        if constexpr (Wait)
-          status = port.template get<&M::on_get>(index, data, source, packed...);
-        else
-          status = port.template try_get<&M::on_get>(index, data, source, packed...);
-        return answer<M>(status, port, Operation::get, index, bytes, source, packed...);
-      },
-      args...);
+  return with_sender(ep, from, handler, [&](Port& port, Index index) noexcept -> int {
+    std::byte* place = nullptr;
+    if (bytes > AM_MaxLong() || !find_place(port, to, bytes, place)) return AM_ERR_BAD_ARG;
+    const std::span data(place, bytes);
+    return pack(
+        handler,
+        [&]<class M>(auto... packed) noexcept {
+          Status status = Status::ok;
+          if constexpr (Wait)
+            status = port.template get<&M::on_get>(index, data, source, packed...);
+          else
+            status = port.template try_get<&M::on_get>(index, data, source, packed...);
+          return answer<M>(status, port, Operation::get, index, bytes, source, packed...);
+        },
+        args...);
+  });
 }
 
 }  // namespace

@@ -59,14 +59,18 @@ struct ShortWay {
   }
   /// request() where the process has several threads: behind the bundle's gate, with the poll that
   /// a request makes.
-  template <auto Handler, class... A>
-  [[nodiscard, gnu::always_inline]] static inline Done request_shared(Endpoint& endpoint, Index to,
+  /// @p find answers the endpoint of @p bundle, once it cannot be destroyed, or null.
+  template <auto Handler, class Find, class... A>
+  [[nodiscard, gnu::always_inline]] static inline Done request_shared(Bundle& bundle, Find find,
+                                                                      Index to,
                                                                       A... args) noexcept {
-    EndpointCore& core = EndpointCore::of(endpoint);
-    Bundle& bundle = core.bundle;
     const Bundle::Passed passed(bundle);
     if (!passed) [[unlikely]]
       return Done::nothing;
+    Endpoint* const endpoint = find();
+    if (endpoint == nullptr) [[unlikely]]
+      return Done::nothing;
+    EndpointCore& core = EndpointCore::of(*endpoint);
     Map& map = core.table.map_of(to);
     if (map.state != Map::State::connected || map.tags.changed) [[unlikely]]
       return Done::nothing;
@@ -93,6 +97,8 @@ struct ShortWay {
   /// A poll of a bundle of a process with several threads. Passes by where a handler of the bundle
   /// waits in another thread, which polls the bundle itself.
   static void poll_unless_busy(Bundle& bundle) noexcept;
+  /// Handles what peers of this host have sent before a barrier that has opened.
+  static void catch_up(Bundle& bundle) noexcept;
   /// The rest of such a request. The poll behind the gate has found work that it cannot do. That
   /// poll must not be called again, because each call looks at another connection.
   static void poll_further(Bundle& bundle) noexcept { (void)bundle.poll_long(Bundle::Run::all); }
@@ -114,6 +120,17 @@ struct ShortWay {
     if (map.channel->slots_sent() % kPollEvery == 0) map.look_after_credits();
     (void)core.bundle.poll_once(Bundle::Run::all);
   }
+
+  /// Calls that wait in @p endpoint return Status::bad_state as soon as they look. The lock is
+  /// held.
+  static void end_waits(Endpoint& endpoint) noexcept;
+  /// @return whether end_waits() was called.
+  [[nodiscard]] static bool ends_waits(Endpoint& endpoint) noexcept {
+    return EndpointCore::of(endpoint).ends_waits.load(kRelaxed) != 0;
+  }
+  /// Ends the waits and the connections of @p endpoint for good; its memory stays. No handler of it
+  /// waits, in no thread that will go on. The lock is held.
+  static void disconnect(Endpoint& endpoint) noexcept;
 
   /// As Token::reply().
   template <auto Handler, class... A>

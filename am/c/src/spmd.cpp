@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "am/c/src/library.hpp"
+#include "runtime/job_end.hpp"
 #include "viaduct/runtime/bootstrap.hpp"
 
 namespace viaduct::am::c {
@@ -29,24 +30,47 @@ struct Introduction {
   std::uint64_t pid;
 };
 
-/// Finds the endpoint whose bundle waits. Answers AM_OK or the error of the call.
-int find_spmd(Port*& port) noexcept {
+/// What waits for all processes: both last as long as the process.
+struct Place {
+  Bundle* bundle = nullptr;           // of the endpoint
+  viaduct_am_bundle* home = nullptr;  // with the endpoint and others
+};
+Place place_of(Port& port) noexcept { return {&port.bundle(), port.home.load()}; }
+
+/// Finds the endpoint of AMX_SPMDStartup. Answers AM_OK or the error of the call.
+int find_spmd(Place& place) noexcept {
   if (is_in_handler()) return AM_ERR_IN_USE;
   const Cold cold;
-  port = library().spmd;
-  return port == nullptr ? AM_ERR_NOT_INIT : AM_OK;
+  Port* const port = library().spmd;
+  if (port == nullptr) return AM_ERR_NOT_INIT;
+  place = place_of(*port);
+  return AM_OK;
 }
 
-int barrier(Port& port) noexcept {
-  return port.bundle().barrier() == Status::ok ? AM_OK : AM_ERR_RESOURCE;
+int barrier(Place place) noexcept {
+  if (place.bundle->barrier() != Status::ok) return AM_ERR_RESOURCE;
+  catch_up(*place.home);
+  return AM_OK;
+}
+
+/// Handles messages until all processes are at their end: they may send until then. No barrier: a
+/// process that ends in a handler comes to none.
+void await_others() noexcept {
+  Place place;
+  if (find_spmd(place) != AM_OK) return;
+  Job& job = place.bundle->job();
+  JobEnd::announce(job);
+  (void)place.bundle->wait_until([&job] { return JobEnd::is_everyones(job); });
+  catch_up(*place.home);
 }
 
 /// Messages are handled until all processes have come; then the exchange does not wait for long.
-int gather(Port& port, std::span<const std::byte> from, std::byte* to) {
-  Job& job = port.bundle().job();
+int gather(Place place, std::span<const std::byte> from, std::byte* to) {
+  Job& job = place.bundle->job();
+  if (from.empty()) return barrier(place);
   for (std::size_t at = 0; at < from.size(); at += kPiece) {
     const auto piece = from.subspan(at, std::min(kPiece, from.size() - at));
-    if (barrier(port) != AM_OK) return AM_ERR_RESOURCE;
+    if (barrier(place) != AM_OK) return AM_ERR_RESOURCE;
     job.bootstrap().put(kGatherKey, piece);
     job.bootstrap().fence();
     for (std::uint32_t r = 0; r < job.size(); ++r) {
@@ -67,8 +91,8 @@ int introduce(Port& port, unsigned long* networkpid) {
   const Introduction own{port.name_in_c, (pid << 32) + me + 1, pid};
   port.set_tag(own.tag);
   std::vector<Introduction> all(job.size());
-  const int result =
-      gather(port, std::as_bytes(std::span(&own, 1)), reinterpret_cast<std::byte*>(all.data()));
+  const int result = gather(place_of(port), std::as_bytes(std::span(&own, 1)),
+                            reinterpret_cast<std::byte*>(all.data()));
   if (result != AM_OK) return result;
   for (std::uint32_t r = 0; r < job.size(); ++r)
     if (port.map(Index{r}, from_c(all[r].name), all[r].tag) != Status::ok) return AM_ERR_RESOURCE;
@@ -92,7 +116,7 @@ int AMX_SPMDStartup(int* /*argc*/, char*** /*argv*/, int networkdepth, unsigned 
   if (result == AM_OK) result = viaduct_am_allocate_endpoint(*eb, ep, nullptr, 0, -1);
   if (result != AM_OK) return result;
   try {
-    Port& port = *(*ep)->port;
+    Port& port = *(*ep)->port.load();
     result = introduce(port, networkpid);
     if (result == AM_OK) library().spmd = &port;
     return result;
@@ -112,18 +136,18 @@ int AMX_SPMDNumProcs(void) {
 }
 
 int AMX_SPMDBarrier(void) {
-  Port* port = nullptr;
-  const int result = find_spmd(port);
-  return result == AM_OK ? barrier(*port) : result;
+  Place place;
+  const int result = find_spmd(place);
+  return result == AM_OK ? barrier(place) : result;
 }
 
 int AMX_SPMDAllGather(const void* source, void* dest, size_t len) {
-  Port* port = nullptr;
-  const int result = find_spmd(port);
+  Place place;
+  const int result = find_spmd(place);
   if (result != AM_OK) return result;
   if (len != 0 && (source == nullptr || dest == nullptr)) return AM_ERR_BAD_ARG;
   try {
-    return gather(*port, {static_cast<const std::byte*>(source), len},
+    return gather(place, {static_cast<const std::byte*>(source), len},
                   static_cast<std::byte*>(dest));
   } catch (const std::exception&) {
     return AM_ERR_RESOURCE;
@@ -133,7 +157,7 @@ int AMX_SPMDAllGather(const void* source, void* dest, size_t len) {
 int AMX_SPMDExit(int exitcode) {
   if (library().spmd == nullptr) return AM_ERR_NOT_INIT;
   if (exit_callback != nullptr) exit_callback(exitcode);
-  if (exitcode == 0 && !is_in_handler()) (void)AMX_SPMDBarrier();  // peers may still send
+  if (exitcode == 0) await_others();
   std::exit(exitcode);
 }
 

@@ -127,6 +127,7 @@ class Job {
   void announce_end() noexcept;
   void report_deserter(std::uint32_t rank) const noexcept;
   friend struct RankRun;           // run()'s insides
+  friend struct JobEnd;            // an end that keeps the memory
   explicit Job(Owned<Impl> impl);  // run() uses it for ranks that are threads
   friend int run(int (*body)(Job&, int, char**), int argc, char** argv);
 

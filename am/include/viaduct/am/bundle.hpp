@@ -172,6 +172,7 @@ class Bundle {
   bool come_in_until(Run run, std::uint64_t until, ComeIn&& come_in) noexcept;
   [[nodiscard]] bool publish_withheld() noexcept;
   void wake_others() noexcept;
+  void catch_up() noexcept;
   template <class Done>
   Status wait_loop(Activity activity, const char* operation, std::uint32_t peer, Run run,
                    std::int64_t timeout_ns, Done&& done, std::uint32_t* handled = nullptr,

@@ -15,6 +15,7 @@
 #include "viaduct/am/detail/table.hpp"
 #include "viaduct/am/handler.hpp"
 #include "viaduct/am/types.hpp"
+#include "viaduct/runtime/atomic.hpp"
 #include "viaduct/runtime/parts.hpp"
 
 namespace viaduct::am::detail {
@@ -85,6 +86,10 @@ struct EndpointCore {
   /// The table gets @p count entries, if it has fewer.  Throws Error beyond 65536.
   void grow_table(std::uint32_t count);
 
+  /// Ends all connections, and refuses new ones. Peers' requests that were not handled go back. In
+  /// a handler of the endpoint's bundle only where the handler does not return.
+  void disconnect() noexcept;
+
   enum class Sent : std::uint8_t { no, yes, and_more };  // and_more: finish_short() is to follow
   struct Attempt {
     Sent sent;
@@ -149,6 +154,8 @@ struct EndpointCore {
   Segment segment;
   OverflowPlace overflow;
   std::vector<ArrivedGet> arrived;
+  /// 1: another thread ends the endpoint. Calls that may wait answer Status::bad_state.
+  AtomicWord<std::uint32_t> ends_waits = 0;
 };
 
 /// The core of the endpoint that @p map belongs to.
