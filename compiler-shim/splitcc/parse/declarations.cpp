@@ -164,6 +164,12 @@ void Parser::declaration(bool at_file_scope) {
       if (d.keeps_padding) unit_.before[equal] += kKeepsPadding;
       part_ = outer;
       for (std::size_t i = words; i < static_words_.size(); ++i) static_words_[i].symbol = d.symbol;
+      if (static_words_.size() > words && s.thread_token >= 0)
+        sema_.error_at(
+            s.thread_token,
+            fmt::format("'{}' is one of each thread and begins as a pointer to an object", d.name),
+            "the runtime adds the process to such a pointer once, before splitc_main: assign the "
+            "pointer in each thread");
       if (static_words_.size() > words) d.symbol->is_completed = true;
       if (d.type->kind == Kind::opaque && d.symbol != nullptr && d.type->spelling == "__auto_type")
         d.symbol->type = sema_.value_type(d.init);
@@ -172,7 +178,6 @@ void Parser::declaration(bool at_file_scope) {
     }
     all.declarators.push_back(std::move(d));
     if (!accept(Tok::comma)) break;
-    skip_attributes();
   }
   if (!s.any_type && s.last < s.first && all.declarators.empty())
     fail_expected("a declaration", "");
@@ -342,8 +347,27 @@ bool uses_locals(const Expr* e) {
 }
 }  // namespace
 
+// The runtime allocates the elements of a spread array: what a declaration says of their memory has
+// no effect.
+void Parser::check_array_memory(const Declarator& d, const Specifiers& s) {
+  const auto refuse = [&](int token, const std::string& what) {
+    if (token >= 0)
+      sema_.error_at(token, fmt::format("{} of the spread array '{}'", what, d.name),
+                     "the runtime allocates the elements of a spread array, in all processes: "
+                     "leave this out, or declare a pointer to memory of this kind");
+  };
+  refuse(s.thread_token, "a copy for each thread");
+  refuse(s.alignas_token, "an alignment");
+  int attribute = s.memory_attribute;
+  for (const auto& [first, last] : d.attributes)
+    if (attribute < 0) attribute = memory_attribute(first, last);
+  if (attribute < 0) attribute = memory_attribute(d.tail_first, d.tail_last);
+  if (attribute >= 0) refuse(attribute, fmt::format("the attribute '{}'", unit_.text(attribute)));
+}
+
 void Parser::check_spread_array(Declarator& d, const Specifiers& s, Symbol* symbol) {
   Type* const type = d.type;
+  check_array_memory(d, s);
   if (s.storage == Storage::typedef_) {
     bool constant = true;
     for (const Bound& b : type->bounds)

@@ -87,6 +87,7 @@ class Parser {
   void skip_statement();
   void skip_external();
   int skip_attributes(Specifiers* specifiers = nullptr, Declarator* declarator = nullptr);
+  [[nodiscard]] int memory_attribute(int first, int last) const;
   void skip_pragmas();
 
   // specifiers.cpp
@@ -95,6 +96,7 @@ class Parser {
   [[nodiscard]] bool names_space(int ahead = 0) const;
   void misplaced_word(const Specifiers& s, int word);
   Specifiers specifiers(bool only_types);
+  int attributes(Specifiers& s);
   Type* tag_specifier(Specifiers& specifiers);
   void members(Tag* tag);
   void member_declaration(Tag* tag);
@@ -138,6 +140,7 @@ class Parser {
   void declaration(bool at_file_scope);
   void declare(Declarator& d, Specifiers& s);
   Symbol* add_symbol(const Declarator& d, const Specifiers& s, Type* type);
+  void check_array_memory(const Declarator& d, const Specifiers& s);
   void check_spread_array(Declarator& d, const Specifiers& s, Symbol* symbol);
   void snapshot(Bound& bound, Symbol* symbol, std::vector<std::string>& into);
   void finish_declaration(Declaration& declaration);

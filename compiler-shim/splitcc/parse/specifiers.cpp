@@ -110,6 +110,8 @@ Specifiers Parser::specifiers(bool only_types) {
         if (!only_types) storage(Storage::reg);
         break;
       case Tok::kw_thread:
+        s.thread_token = at_;
+        break;
       case Tok::kw_noreturn:
       case Tok::kw_extension:
       case Tok::kw_restrict:
@@ -170,13 +172,13 @@ Specifiers Parser::specifiers(bool only_types) {
         s.type = unit_.types.spelled(Kind::opaque, text());
         break;
       case Tok::kw_alignas:
-        ++at_;
+        s.alignas_token = at_++;
         if (kind() != Tok::l_paren) fail_expected("'('", " after _Alignas");
         skip_balanced();
         --at_;
         break;
       case Tok::kw_attribute:
-        at_ = skip_attributes(&s);
+        at_ = attributes(s);
         break;
       case Tok::kw_struct:
       case Tok::kw_union:
@@ -225,6 +227,14 @@ Specifiers Parser::specifiers(bool only_types) {
   }
   if (s.is_const) s.type = unit_.types.constant(s.type);
   return s;
+}
+
+// Attributes of the declared names: answers the last token.
+int Parser::attributes(Specifiers& s) {
+  const int first = at_;
+  const int last = skip_attributes(&s);
+  if (s.memory_attribute < 0) s.memory_attribute = memory_attribute(first, last);
+  return last;
 }
 
 Type* Parser::basic_type(const Specifiers& s, const int* counts, std::string_view floatn) {

@@ -18,7 +18,6 @@ Type* Parser::tag_specifier(Specifiers& s) {
   const int name_at = at_;
   std::string_view name;
   if (kind() == Tok::identifier) name = text(), ++at_;
-  skip_attributes(&s);
   const bool defines = kind() == Tok::l_brace;
   if (name.empty() && !defines) fail_expected("a name or '{'", "");
   Type* type = name.empty()                          ? nullptr

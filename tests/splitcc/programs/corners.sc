@@ -1,5 +1,6 @@
 /* What programs seldom do: bit-fields of other processes, global pointers that are initialized
  * statically, names for types of spread arrays, gets that convert, calls before definitions. */
+#include <pthread.h>
 #include <split-c/split-c.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,6 +81,32 @@ constants()
     OWN(changing, &x); OWN(fixed, table); OWN(pairs[1].g, table); OWN(parts.a, &x); OWN(parts.b, table);
     OWN(*to_const, &x); OWN(inner, &x); OWN(inner_pair.g, table + 3);
     CHECK(*declared == 4 && cs.k == 3 && nowhere == NULL && sizeof pairs / sizeof *pairs == 2);
+}
+
+/* Words and attributes around a global pointer's declaration. */
+static __thread int *global of_thread;
+_Alignas(64) int *global aligned_a, __attribute__((aligned(64))) *global aligned_b;
+__attribute__((aligned(64))) const struct { int k; int *global g; } aligned_c = { 3, &x };
+struct packed { char c; __attribute__((packed)) int *global g; };
+struct wide { char c; int *global __attribute__((aligned(32))) g; };
+typedef __attribute__((aligned(16))) int *global wide_word;
+struct wider { char c; wide_word g; } __attribute__((aligned(64))) *global to_wider;
+struct wider __attribute__((aligned(64))) *global tagged;
+
+void *other_thread(void *p) { of_thread = NULL; return p; }
+
+words_kept()
+{
+    pthread_t t;
+    static __attribute__((aligned(64))) int *global const inner = &x;
+
+    of_thread = &x;
+    pthread_create(&t, NULL, other_thread, NULL);
+    pthread_join(t, NULL);
+    CHECK(of_thread == &x);
+    CHECK(((long) &aligned_a | (long) &aligned_b | (long) &aligned_c | (long) &inner | (long) &tagged) % 64 == 0);
+    CHECK(sizeof(struct packed) == 9 && sizeof(struct wide) == 64 && sizeof *to_wider == 64);
+    OWN(aligned_c.g, &x); OWN(inner, &x);
 }
 
 /* Initializers without the inner braces, and with designators. */
@@ -249,7 +276,7 @@ calls_again() { CHECK(toproc(owner(&x)) == MYPROC && owner(0) == NULL && later(&
 
 splitc_main()
 {
-    bit_fields(), initialized(), constants(), flat(), types(), converting_gets(), chosen_here(), casts_here(), chosen_elsewhere(), calls(), calls_again();
+    bit_fields(), initialized(), constants(), words_kept(), flat(), types(), converting_gets(), chosen_here(), casts_here(), chosen_elsewhere(), calls(), calls_again();
     barrier();
     if (MYPROC == 0) printf("corners: passed\n");
 }
