@@ -135,6 +135,7 @@ struct Chunk {
   What what = What::pointer;
   Kind pointer = Kind::pointer;  // or global_pointer, spread_pointer
   bool is_const = false;         // of pointer
+  bool is_volatile = false;      // of pointer
   int attribute = -1;            // of pointer: the first attribute behind the '*'
   int first = 0;                 // its tokens: `*const`, `[n]`, `(...)`
   int last = 0;

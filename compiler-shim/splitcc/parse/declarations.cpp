@@ -115,14 +115,23 @@ void Parser::external() {
   declaration(true);
 }
 
-void Parser::declaration(bool at_file_scope) {
-  if (kind() == Tok::kw_static_assert) {
-    ++at_;
-    if (kind() != Tok::l_paren) fail_expected("'('", " behind _Static_assert");
-    skip_balanced();
-    expect(Tok::semicolon, "';'", "");
-    return;
+// `_Static_assert(number, "text");`
+void Parser::static_assertion() {
+  ++at_;
+  expect(Tok::l_paren, "'('", " behind _Static_assert");
+  Expr* const e = root(sema_.value(conditional()));
+  if (!is_integer(sema_.value_type(e)) && !is_error(e->type) && e->type->kind != Kind::opaque)
+    sema_.error(e, fmt::format("_Static_assert of '{}'", describe(e->type)));
+  if (accept(Tok::comma)) {
+    if (kind() != Tok::string) fail_expected("a string", " in _Static_assert");
+    string_parts();
   }
+  expect(Tok::r_paren, "')'", " behind _Static_assert(...");
+  expect(Tok::semicolon, "';'", "");
+}
+
+void Parser::declaration(bool at_file_scope) {
+  if (kind() == Tok::kw_static_assert) return static_assertion();
   unit_.declarations.emplace_back();
   Declaration& all = unit_.declarations.back();
   all.first = at_;

@@ -31,6 +31,7 @@ Chunk Parser::pointer(Context context) {
   for (;; ++at_) {
     if (kind() == Tok::kw_const || kind() == Tok::kw_volatile || kind() == Tok::kw_restrict) {
       chunk.is_const = chunk.is_const || kind() == Tok::kw_const;
+      chunk.is_volatile = chunk.is_volatile || kind() == Tok::kw_volatile;
       continue;
     }
     if (kind() == Tok::kw_attribute) {
@@ -247,6 +248,7 @@ Type* Parser::build(Declarator& d, Type* base) {
         }
         type = types.make(chunk.pointer, type);
         type->is_const = chunk.is_const;
+        type->is_volatile = chunk.is_volatile;
         break;
       case Chunk::What::function: {
         if (type->kind == Kind::array || type->kind == Kind::function ||

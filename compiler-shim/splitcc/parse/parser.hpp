@@ -71,6 +71,12 @@ class Parser {
     bool goes_on = false;  // another step follows
   };
 
+  /// One choice of _Generic; no type: default.
+  struct Choice {
+    Type* type = nullptr;
+    Expr* value = nullptr;
+  };
+
   // tokens.cpp
   [[nodiscard]] const Token& token(int ahead = 0) const;
   [[nodiscard]] const Token& token_at(int index) const {
@@ -103,6 +109,7 @@ class Parser {
   void enumerators(Tag* tag);
   void add_enumerator(Symbol* symbol);
   Type* typeof_specifier();
+  void alignment();
   Type* basic_type(const Specifiers& s, const int* counts, std::string_view floatn);
 
   // declarators.cpp
@@ -137,6 +144,7 @@ class Parser {
   [[nodiscard]] bool is_defined_here(std::string_view name);
   Symbol* beside_system(Symbol* old, const Declarator& d, const Specifiers& s, Symbol::What what,
                         Type* type);
+  void static_assertion();
   void declaration(bool at_file_scope);
   void declare(Declarator& d, Specifiers& s);
   Symbol* add_symbol(const Declarator& d, const Specifiers& s, Type* type);
@@ -198,8 +206,18 @@ class Parser {
   Expr* builtin();
   Expr* size_of();
   Expr* split_c_function();
-  Expr* generic();
   std::vector<Expr*> arguments();
+
+  // choices.cpp
+  Expr* generic();
+  Choice choice();
+  [[nodiscard]] std::optional<std::size_t> chosen(const Expr* control,
+                                                  const std::vector<Choice>& choices);
+  Expr* plain_generic(int first, int last, const Expr* value);
+  void choose_expression(Expr* e);
+  void compatible_types(Expr* e, const Type* a, const Type* b);
+  void drop(int first, int last);
+
   /// A full expression in a statement or a declaration: its edits are noted.
   Expr* root(Expr* e);
   void note_type(Type* type, int first, int last);

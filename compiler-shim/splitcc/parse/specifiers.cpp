@@ -173,9 +173,7 @@ Specifiers Parser::specifiers(bool only_types) {
         break;
       case Tok::kw_alignas:
         s.alignas_token = at_++;
-        if (kind() != Tok::l_paren) fail_expected("'('", " after _Alignas");
-        skip_balanced();
-        --at_;
+        alignment();
         break;
       case Tok::kw_attribute:
         at_ = attributes(s);
@@ -225,7 +223,8 @@ Specifiers Parser::specifiers(bool only_types) {
     s.type =
         unit_.types.basic(is_unsigned ? static_cast<Kind>(static_cast<int>(s.mode) + 1) : s.mode);
   }
-  if (s.is_const) s.type = unit_.types.constant(s.type);
+  if (s.is_const || s.is_volatile)
+    s.type = unit_.types.qualified(s.type, s.is_const, s.is_volatile);
   return s;
 }
 
@@ -286,6 +285,21 @@ Type* Parser::basic_type(const Specifiers& s, const int* counts, std::string_vie
   return types.basic(is_unsigned ? Kind::uint : Kind::integer);
 }
 
+// Behind _Alignas: `(type)` or `(number)`, up to the last token.
+void Parser::alignment() {
+  expect(Tok::l_paren, "'('", " after _Alignas");
+  if (starts_type()) {
+    int first = 0;
+    int last = 0;
+    Type* const type = type_name(&first, &last);
+    note_type(type, first, last);
+  } else {
+    root(sema_.value(conditional()));
+  }
+  expect(Tok::r_paren, "')'", " after _Alignas(...");
+  --at_;
+}
+
 Type* Parser::typeof_specifier() {
   ++at_;
   expect(Tok::l_paren, "'('", " after typeof");
@@ -294,6 +308,7 @@ Type* Parser::typeof_specifier() {
     int first = 0;
     int last = 0;
     type = type_name(&first, &last);
+    note_type(type, first, last);
   } else {
     Expr* const e = expression();
     sema_.not_evaluated(e);

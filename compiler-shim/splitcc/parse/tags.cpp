@@ -80,9 +80,7 @@ void Parser::members(Tag* tag) {
     if (accept(Tok::semicolon)) continue;
     if (kind() == Tok::r_brace) break;
     if (kind() == Tok::kw_static_assert) {
-      ++at_;
-      skip_balanced();
-      expect(Tok::semicolon, "';'", "");
+      static_assertion();
       continue;
     }
     if (!starts_type()) fail_expected("a type", " in a structure");

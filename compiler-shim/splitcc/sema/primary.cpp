@@ -34,7 +34,9 @@ Expr* Sema::integer(int token) {
                           : 10);
   e->is_zero = number == 0 && text.find_first_of("123456789") == std::string_view::npos;
   Kind kind = Kind::integer;
-  if (longs > 0 || number > 0xffffffffULL || (!hex && !octal && number > 0x7fffffffULL))
+  if (longs > 1)
+    kind = is_unsigned || number > 0x7fffffffffffffffULL ? Kind::ullong : Kind::llong;
+  else if (longs > 0 || number > 0xffffffffULL || (!hex && !octal && number > 0x7fffffffULL))
     kind = is_unsigned || number > 0x7fffffffffffffffULL ? Kind::ulong : Kind::long_int;
   else if (is_unsigned || number > 0x7fffffffULL)
     kind = Kind::uint;

@@ -109,6 +109,53 @@ words_kept()
     OWN(aligned_c.g, &x); OWN(inner, &x);
 }
 
+/* Type names where gcc's words have them, and choices by type. */
+_Static_assert(sizeof(int *global) == 8 && __alignof__(int *spread) == 8, "a word");
+struct typed { char c; _Alignas(int *global) char d; _Static_assert(sizeof(int *spread[2]) == 16, "two" " words"); int a[3]; };
+__typeof__(int *global) typed_file = &x;
+typedef __typeof__(int *global (*)(int *spread)) typed_function;
+int typed_array[4]::, typed_calls;
+int *global typed_id(int *spread s) { return s; }
+typed_call() { return typed_calls++; }
+#define KIND(e) _Generic(e, int *global: 1, int *spread: 2, int *: 3, const int *global: 4, volatile int *global: 5, \
+    char *global: 6, int *global *global: 7, int (*global)[3]: 8, int: 9, double: 11, long long: 12, \
+    unsigned long long: 13, long: 14, int *global (*)(int *spread): 15, struct flags *global: 16, default: 0)
+
+type_names()
+{
+    int *global g = &typed_array[1], *global const kg = g, *global *global gg = NULL, (*global row)[3] = NULL;
+    const int *global cg = g;
+    volatile int *global vg = g;
+    __typeof__(int *global [2]) two = { g, &typed_array[2] };
+    typed_function id = typed_id;
+    long long ll = 1;
+
+    _Static_assert(sizeof two == 16, "two words");
+    OWN(typed_file, &x);
+    CHECK(two[0] == g && id(typed_array) == &typed_array[0] && sizeof(struct typed) == 24);
+    CHECK(__builtin_offsetof(struct { char c; int *global q; }, q) == 8);
+    CHECK(__builtin_offsetof(struct typed, a[sizeof(int *global) / 8]) == 16);
+
+    CHECK(KIND(g) == 1 && KIND(&typed_array[1]) == 2 && KIND(typed_array) == 2 && KIND(&x) == 3 && KIND(cg) == 4);
+    CHECK(KIND(vg) == 5 && KIND((char *global) g) == 6 && KIND(gg) == 7 && KIND(*gg) == 1 && KIND(row) == 8);
+    CHECK(KIND(*g) == 9 && KIND(*cg) == 9 && KIND(2.0) == 11 && KIND(sizeof g) == 0 && KIND(1LL) == 12);
+    CHECK(KIND(ll + 1UL) == 13 && KIND(g - g) == 14 && KIND(id) == 15 && KIND(typed_id) == 15 && KIND(kg) == 1);
+    CHECK(KIND((struct flags *global) 0) == 16 && KIND(id(typed_array)) == 1 && KIND(toproc(g)) == 9);
+
+    barrier();
+    if (MYPROC == 0) {
+        _Generic(*g, int: *g, default: x) = 7; CHECK(*g == 7);
+        _Generic(g, int *global: typed_array[2], default: x) += 8; CHECK(typed_array[2] == 8);
+        CHECK(_Generic(typed_call(), int: *g, default: 0) == 7 && _Generic(*g, default: typed_call(), int: *g) == 7);
+        CHECK(typed_calls == 0);
+        CHECK(_Generic(1.0f, float: typed_id, default: typed_id)(typed_array) == &typed_array[0]);
+        CHECK(&_Generic(1, int: *g, default: 3) == g && _Generic(1, int: g + 1, default: g) - g == 1);
+    }
+    CHECK(!__builtin_types_compatible_p(int *global, int *spread) && __builtin_types_compatible_p(__typeof__(g), int *global const));
+    CHECK(__builtin_choose_expr(0, 1, g) == g && __builtin_choose_expr(1, g, 5) == kg);
+    barrier();
+}
+
 /* Initializers without the inner braces, and with designators. */
 struct point { long x, y; };
 struct rest { struct point a; int *global g; long b; } rest = { 1, 0, &x, 4 };
@@ -276,7 +323,7 @@ calls_again() { CHECK(toproc(owner(&x)) == MYPROC && owner(0) == NULL && later(&
 
 splitc_main()
 {
-    bit_fields(), initialized(), constants(), words_kept(), flat(), types(), converting_gets(), chosen_here(), casts_here(), chosen_elsewhere(), calls(), calls_again();
+    bit_fields(), initialized(), constants(), words_kept(), type_names(), flat(), types(), converting_gets(), chosen_here(), casts_here(), chosen_elsewhere(), calls(), calls_again();
     barrier();
     if (MYPROC == 0) printf("corners: passed\n");
 }
