@@ -235,6 +235,7 @@ struct Atomic {
 
 /// One file.
 struct Unit {
+  Standard standard = Standard::gnu89;
   std::vector<Token> tokens;
   std::deque<Expr> exprs;
   std::deque<Symbol> symbols;

@@ -109,6 +109,7 @@ class Parser {
   void enumerators(Tag* tag);
   void add_enumerator(Symbol* symbol);
   Type* typeof_specifier();
+  Type* atomic_specifier();
   void alignment();
   Type* basic_type(const Specifiers& s, const int* counts, std::string_view floatn);
 

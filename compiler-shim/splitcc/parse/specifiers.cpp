@@ -121,6 +121,10 @@ Specifiers Parser::specifiers(bool only_types) {
         break;
       case Tok::kw_volatile:
         s.is_volatile = true;
+        if (text() == "_Atomic" && kind(1) == Tok::l_paren) {
+          if (s.type != nullptr || basic) sema_.error_at(at_, "two types in one declaration");
+          s.type = atomic_specifier();
+        }
         break;
       case Tok::kw_inline:
         s.is_inline = true;
@@ -298,6 +302,18 @@ void Parser::alignment() {
   }
   expect(Tok::r_paren, "')'", " after _Alignas(...");
   --at_;
+}
+
+// `_Atomic(type)`, up to the last token.
+Type* Parser::atomic_specifier() {
+  at_ += 2;
+  int first = 0;
+  int last = 0;
+  Type* const type = type_name(&first, &last);
+  note_type(type, first, last);
+  expect(Tok::r_paren, "')'", " after _Atomic(...");
+  --at_;
+  return type;
 }
 
 Type* Parser::typeof_specifier() {

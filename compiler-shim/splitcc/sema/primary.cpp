@@ -55,17 +55,30 @@ Expr* Sema::floating(int token) {
   return e;
 }
 
+namespace {
+// By the prefix of a literal: L, u, U.
+Kind character_kind(std::string_view literal, Kind without) {
+  if (literal.size() < 2 || (literal[1] != '"' && literal[1] != '\'')) return without;
+  return literal[0] == 'L'   ? Kind::integer
+         : literal[0] == 'u' ? Kind::ushort
+         : literal[0] == 'U' ? Kind::uint
+                             : without;
+}
+}  // namespace
+
 Expr* Sema::character(int token) {
   Expr* const e = make(Node::literal, token, token, token);
   e->is_constant = true;
+  e->type = unit_.types.basic(character_kind(unit_.text(token), Kind::integer));
   return e;
 }
 
 Expr* Sema::string(int first, int last) {
   Expr* const e = make(Node::string, first, last, first);
-  e->type = unit_.types.make(
-      Kind::array,
-      unit_.types.basic(unit_.text(first)[0] == 'L' ? Kind::integer : Kind::character));
+  // One part with a prefix is enough.
+  Kind kind = Kind::character;
+  for (int i = first; i <= last; ++i) kind = character_kind(unit_.text(i), kind);
+  e->type = unit_.types.make(Kind::array, unit_.types.basic(kind));
   e->mode = Mode::local;
   e->is_constant = true;
   return e;

@@ -86,7 +86,7 @@ Answer Sema::same_unqualified(const Type* a, const Type* b) const {
 namespace {
 
 bool is_sure_number(std::string_view text, const Type* type) {
-  if (text.front() == '\'' || text.front() == 'L') return true;
+  if (text.back() == '\'') return true;
   if (!is_floating(type)) return text.find_first_of("iIjJ") == std::string_view::npos;
   if (text.find_first_of("xX") != std::string_view::npos) return false;
   return text.back() == '.' || (text.back() >= '0' && text.back() <= '9') ||
@@ -107,7 +107,7 @@ bool Sema::is_sure(const Expr* e) const {
     case Node::literal:
       return is_sure_number(unit_.text(e->first), e->type);
     case Node::string:
-      return e->type->base->kind == Kind::character;
+      return true;
     case Node::name:
       return e->symbol->what != Symbol::What::function || !e->symbol->is_implicit;
     case Node::cast:
