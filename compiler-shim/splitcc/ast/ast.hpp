@@ -204,7 +204,7 @@ struct Declaration {
 
 /// A range of tokens that is not copied.
 struct Edit {
-  enum class What : std::uint8_t { expression, declaration, parameter, type_name, drop };
+  enum class What : std::uint8_t { expression, declaration, loop, parameter, type_name, drop };
   What what = What::drop;
   int last = 0;
   Expr* expr = nullptr;

@@ -183,6 +183,7 @@ class Parser {
   void while_statement();
   void do_statement();
   void for_statement();
+  Declaration* loop_declaration(int keyword);
   void return_statement();
   void asm_statement();
   void nested_label();

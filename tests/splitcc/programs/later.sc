@@ -34,9 +34,44 @@ void words(void)
     CHECK(elements[1].l == 5);
 }
 
+void loops(void)
+{
+    int r = 0, i = 7;
+
+    for (int *global h = &A[0], i = 0; i < 3; i++) r += h == &A[0];
+    CHECK(r == 3 && i == 7);
+    for (int i = 0, *global h = &A[1], j; i < 9; i++) {
+        if (i == 1) continue;
+        if (i == 4) break;
+        j = 10, r += h == &A[1] ? j : 0;
+    }
+    CHECK(r == 33);
+    if (r == 33)
+        for (int *spread s = A, *spread e = A + 4; s < e; s++)
+            for (struct { int k; } one = { 2 }, *global g = &one; one.k > 0; g->k--) r++;
+    else
+        r = 0;
+    CHECK(r == 41);
+    i = 0;
+again:
+    for (int n = 2, *global h = &A[0]; n > 0; n--) i += h == A;
+    if (i < 4) goto again;
+    for (int B[PROCS]::, k = 0; k < PROCS; k++) {
+        B[k] = k;
+        CHECK(B[k] == k);
+    }
+    switch (i) {
+    case 4:
+        for (int *global h = &A[0], *p = &r; *p > 40; --*p)
+        default: i++;
+    }
+    CHECK(i == 5 && r == 40 && ({ for (int a = 0, *global h = &A[2]; a < 2; a++) r += h == &A[2]; r; }) == 42);
+}
+
 int splitc_main(void)
 {
     words();
+    loops();
     barrier();
     return 0;
 }
