@@ -39,6 +39,8 @@ void Emitter::declaration(const Declaration& all) {
     // Among parameters gcc warns of a structure alone. A word has the type of a size.
     word_type_ = "__typeof__(sizeof(" + flat([&] { range(s.tag_first, s.tag_last); }) + "))";
   } else if (s.defines_tag) {
+    // gcc warns of an unnamed structure that declares nothing.
+    if (is_record(s.type)) (void)name_of(s.type);
     range(s.tag_first, s.tag_last);
     raw("; ");
   }
