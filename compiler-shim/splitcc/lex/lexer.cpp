@@ -246,6 +246,8 @@ class Lexer {
       end = std::min(end, text_.size());
       error(from, quote + 1,
             is_string ? "this string has no end" : "this character constant has no end");
+      // gcc's preprocessor has taken the apostrophe for one in text that nobody reads.
+      if (!is_string) diagnostics_.is_error(Idiom::loose_quote);
     } else {
       ++end;
       if (!is_string && end == quote + 2) error(from, end, "an empty character constant");

@@ -18,7 +18,6 @@ void Parser::drop(int first, int last) {
 }
 
 Expr* Parser::generic() {
-  const Depth depth(*this);
   const Brackets brackets(*this);
   const int first = at_++;
   expect(Tok::l_paren, "'('", " behind _Generic");

@@ -142,7 +142,6 @@ Chunk Parser::array_bound(Context context) {
 }
 
 Chunk Parser::parameters() {
-  const Depth depth(*this);
   Chunk chunk;
   chunk.what = Chunk::What::function;
   chunk.first = at_++;

@@ -31,19 +31,7 @@ class Parser {
     bool is_splitc_main = false;
     int anchor = 0;  // first token of the outermost declaration around
   };
-  /// Within brackets of any kind: conditionals outside do not count.
-  struct Brackets {
-    explicit Brackets(Parser& parser) : parser_(parser), kept_(parser.open_conditionals_) {
-      parser.open_conditionals_ = 0;
-    }
-    ~Brackets() { parser_.open_conditionals_ = kept_; }
-    Brackets(const Brackets&) = delete;
-    Brackets& operator=(const Brackets&) = delete;
-
-   private:
-    Parser& parser_;
-    int kept_;
-  };
+  /// One level of nesting, of which there are not too many.
   struct Depth {
     explicit Depth(Parser& parser);
     ~Depth() { --parser_.nesting_; }
@@ -52,6 +40,21 @@ class Parser {
 
    private:
     Parser& parser_;
+  };
+  /// Within brackets of any kind: conditionals outside do not count.
+  struct Brackets {
+    explicit Brackets(Parser& parser)
+        : depth_(parser), parser_(parser), kept_(parser.open_conditionals_) {
+      parser.open_conditionals_ = 0;
+    }
+    ~Brackets() { parser_.open_conditionals_ = kept_; }
+    Brackets(const Brackets&) = delete;
+    Brackets& operator=(const Brackets&) = delete;
+
+   private:
+    Depth depth_;
+    Parser& parser_;
+    int kept_;
   };
 
   /// Around the values of an aggregate. Where they are left out, the values may begin with a

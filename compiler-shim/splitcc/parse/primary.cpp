@@ -106,7 +106,6 @@ void Parser::string_parts() {
 }
 
 Expr* Parser::parenthesis() {
-  const Depth depth(*this);
   const Brackets brackets(*this);
   const int first = at_++;
   if (kind() == Tok::l_brace) return statement_expression(first);

@@ -291,6 +291,7 @@ Type* Parser::basic_type(const Specifiers& s, const int* counts, std::string_vie
 
 // Behind _Alignas: `(type)` or `(number)`, up to the last token.
 void Parser::alignment() {
+  const Depth depth(*this);
   expect(Tok::l_paren, "'('", " after _Alignas");
   if (starts_type()) {
     int first = 0;
@@ -306,6 +307,7 @@ void Parser::alignment() {
 
 // `_Atomic(type)`, up to the last token.
 Type* Parser::atomic_specifier() {
+  const Depth depth(*this);
   at_ += 2;
   int first = 0;
   int last = 0;
@@ -317,6 +319,7 @@ Type* Parser::atomic_specifier() {
 }
 
 Type* Parser::typeof_specifier() {
+  const Depth depth(*this);
   ++at_;
   expect(Tok::l_paren, "'('", " after typeof");
   Type* type = nullptr;

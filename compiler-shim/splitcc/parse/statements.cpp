@@ -7,7 +7,6 @@
 namespace viaduct::splitcc {
 
 void Parser::compound(bool opens_scope) {
-  const Depth depth(*this);
   const int open = expect(Tok::l_brace, "'{'", "");
   if (opens_scope) scopes_.enter();
   while (kind() != Tok::r_brace) {
