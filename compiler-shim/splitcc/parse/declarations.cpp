@@ -105,10 +105,7 @@ void Parser::external() {
   if (kind() == Tok::identifier && !starts_type() &&
       (kind(1) == Tok::identifier || (kind(1) == Tok::star && kind(2) == Tok::identifier)) &&
       kind(1) != Tok::l_paren)
-    fail(fmt::format("'{}' is no type that is known here", text()),
-         text() == "global" || text() == "spread"
-             ? "'global' and 'spread' stand behind the '*': T *global p"
-             : "");
+    fail_type();
   if (kind() != Tok::identifier && kind() != Tok::star && kind() != Tok::l_paren &&
       !starts_declaration())
     fail_expected("a declaration", "");

@@ -154,6 +154,7 @@ Chunk Parser::parameters() {
   } else if (kind() == Tok::identifier && !starts_type()) {
     do {
       if (kind() != Tok::identifier) fail_expected("a parameter's name", "");
+      if (kind(1) == Tok::star || kind(1) == Tok::identifier) fail_type();
       chunk.identifiers.push_back(text());
       chunk.identifier_tokens.push_back(at_++);
     } while (accept(Tok::comma));

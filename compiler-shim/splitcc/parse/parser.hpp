@@ -91,6 +91,7 @@ class Parser {
   bool accept(Tok what);
   int expect(Tok what, const char* name, const char* where);
   [[noreturn]] void fail(const std::string& text, const std::string& rule = {});
+  [[noreturn]] void fail_type();
   [[noreturn]] void fail_expected(const char* what, const char* where);
   void skip_balanced();
   void skip_statement();

@@ -190,6 +190,7 @@ Expr* Parser::name() {
       if (at_ == first) ++at_;  // outside functions
       return sema_.string(first, at_ - 1);
     }
+    if (kind(1) == Tok::star && names_space(2)) fail_type();  // foo *global
     if (kind(1) != Tok::l_paren) {
       sema_.error_at(at_, fmt::format("'{}' is not declared", word),
                      word == "MYPROC" || word == "PROCS" || word == "PROCSLOG"

@@ -126,9 +126,10 @@ void Parser::statement() {
         return;
       }
       check_construct();
-      if (kind(1) == Tok::identifier && scopes_.find(text()) == nullptr)
-        fail(fmt::format("'{}' is no type that is known here", text()),
-             text() == "on_one" ? "#include <split-c/control.h> defines it" : "");
+      if (kind(1) == Tok::identifier && scopes_.find(text()) == nullptr) fail_type();
+      if (kind(1) == Tok::star && kind(2) == Tok::identifier && scopes_.find(text()) == nullptr &&
+          scopes_.find(text(2)) == nullptr)
+        fail_type();
       break;
     default:
       break;

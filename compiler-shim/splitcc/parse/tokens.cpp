@@ -38,6 +38,15 @@ void Parser::fail(const std::string& text, const std::string& rule) {
   throw SyntaxError();
 }
 
+// At a word where a type must stand.
+void Parser::fail_type() {
+  fail(fmt::format("'{}' is no type that is known here", text()),
+       text() == "global" || text() == "spread"
+           ? "'global' and 'spread' stand behind the '*': T *global p"
+       : text() == "on_one" ? "#include <split-c/control.h> defines it"
+                            : "");
+}
+
 void Parser::fail_expected(const char* what, const char* where) {
   if (at_end()) {
     // The message gets the place of the file's last token.

@@ -48,7 +48,10 @@ Expr* Sema::unary(Tok op, Expr* operand, int at) {
   if (is_error(type)) return bad(e);
   if (op == Tok::exclaim) return e;
   if (!is_arithmetic(type) && type->kind != Kind::opaque) {
-    error(e, fmt::format("'{}' of '{}'", unit_.text(at), describe(type)));
+    const char* const not_of = is_pointer(type)  ? ", and not pointers"
+                               : is_record(type) ? ", and no structures"
+                                                 : "";
+    error(e, fmt::format("'{}' takes numbers{}: '{}'", unit_.text(at), not_of, describe(type)));
     return bad(e);
   }
   e->type = promoted(type);

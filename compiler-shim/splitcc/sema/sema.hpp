@@ -172,6 +172,7 @@ class Sema {
   Expr* pointer_arithmetic(Expr* e);
   Expr* comparison(Expr* e);
   Expr* to_word(Expr* e, Type* to, Use use, const std::string& what);
+  void wrong_operands(const Expr* e, const Type* left, const Type* right);
   void check_order(Expr* e);
   void check_bounds(const Expr* e);
   void check_subscript(const Expr* subscript, const Bound& bound, const char* what,
