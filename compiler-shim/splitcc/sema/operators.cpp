@@ -42,6 +42,16 @@ Expr* Sema::postfix(Tok op, Expr* operand, int at) {
 Expr* Sema::unary(Tok op, Expr* operand, int at) {
   Expr* const e = make(Node::unary, at, operand->last, at);
   e->op = op;
+  const bool part = op == Tok::kw_real || op == Tok::kw_imag;
+  if (part && operand->mode == Mode::remote && operand->type->kind == Kind::complex) {
+    // A part of another process' object, as a member is.
+    e->a = operand;
+    join(e);
+    e->special = true;
+    e->mode = Mode::remote;
+    e->type = operand->type->base;
+    return e;
+  }
   e->a = op == Tok::exclaim ? condition(operand) : value(operand);
   join(e);
   Type* const type = value_type(e->a);
@@ -55,7 +65,7 @@ Expr* Sema::unary(Tok op, Expr* operand, int at) {
     return bad(e);
   }
   e->type = promoted(type);
-  if ((op == Tok::kw_real || op == Tok::kw_imag)) {
+  if (part) {
     e->type = type->kind == Kind::complex ? unit_.types.basic(Kind::double_type) : type;
     if (type->base != nullptr) e->type = type->base;
     e->mode = strip(operand)->mode == Mode::local ? Mode::local : Mode::value;

@@ -156,6 +156,31 @@ type_names()
     barrier();
 }
 
+/* Parts of complex numbers in other processes. */
+_Complex double complex_numbers[4]::;
+
+complex_parts()
+{
+    _Complex double *global g = (_Complex double *global) &complex_numbers[3];
+    double *global part, d;
+
+    barrier();
+    if (MYPROC == 0) {
+        *g = 1.5;
+        __imag__ *g = 5, __real__ complex_numbers[3] += 2;
+        part = &__imag__ *g;
+        CHECK(__imag__ *g == 5 && __real__ *g == 3.5 && *part == 5 && part - &__real__ *g == 1);
+        __imag__ *g := 7; sync();
+        d := __imag__ complex_numbers[3]; sync();
+        CHECK(d == 7 && (__imag__ *g)++ == 7 && -__imag__ *g == -8);
+        __real__ *g :- 4;
+    }
+    all_store_sync();
+    barrier();
+    CHECK(*g == 4 + 8 * 1.0i);
+    barrier();
+}
+
 /* Initializers without the inner braces, and with designators. */
 struct point { long x, y; };
 struct rest { struct point a; int *global g; long b; } rest = { 1, 0, &x, 4 };
@@ -323,7 +348,7 @@ calls_again() { CHECK(toproc(owner(&x)) == MYPROC && owner(0) == NULL && later(&
 
 splitc_main()
 {
-    bit_fields(), initialized(), constants(), words_kept(), type_names(), flat(), types(), converting_gets(), chosen_here(), casts_here(), chosen_elsewhere(), calls(), calls_again();
+    bit_fields(), initialized(), constants(), words_kept(), type_names(), complex_parts(), flat(), types(), converting_gets(), chosen_here(), casts_here(), chosen_elsewhere(), calls(), calls_again();
     barrier();
     if (MYPROC == 0) printf("corners: passed\n");
 }
