@@ -136,6 +136,16 @@ printf '#error here\n' >directive.sc
 wrong directive 1 '#error here'
 printf 'int f(){ return "abc; }\n' >quote.sc
 check quote 1 '^quote.sc:1.*error: this string has no end' "$splitcc" -c quote.sc
+# The preprocessor takes the apostrophe of a constant without an end for one in text that nobody reads.
+printf "int f(){ return 'a; }\n" >apostrophe.sc
+check apostrophe 1 '^apostrophe.sc:1.*error: this character constant has no end' "$splitcc" -c apostrophe.sc
+"$splitcc" -c apostrophe.sc 2>&1 | grep 'left out' && { echo 'driver.sh: an apostrophe is left out' >&2; failed=$((failed + 1)); }
+# nested OPEN CLOSE LEVELS: 'a' within so many brackets.
+nested() { printf "int f(int a) { %s a %s; }\n" "$(printf "%$3s" | tr ' ' "$1")" "$(printf "%$3s" | tr ' ' "$2")"; }
+nested '(' ')' 1990 >nested.sc
+check nested 0 '^$' "$splitcc" -w -c nested.sc -o nested.o
+nested '(' ')' 2010 >nested.sc
+check too_nested 1 '^nested.sc:1:20.*error: more than 2000 levels of nesting' "$splitcc" -w -c nested.sc -o nested.o
 printf 'int f(void) { return 0; }\n' >no_main.sc
 check no_main 1 '^splitcc: error: a Split-C program begins with splitc_main' "$splitcc" no_main.sc -o no_main
 "$splitcc" no_main.sc -o no_main 2>&1 | grep vsc_ && { echo 'driver.sh: no_main: an internal name is shown' >&2; failed=$((failed + 1)); }

@@ -150,7 +150,9 @@ int main(int argc, char** argv) {
     }
     const std::string joined = viaduct::splitcc::join_strings(text).value_or(text);
     viaduct::splitcc::Diagnostics diagnostics;
-    const auto result = viaduct::splitcc::translate(joined, diagnostics);
+    const auto standard =
+        round % 2 == 0 ? viaduct::splitcc::Standard::gnu89 : viaduct::splitcc::Standard::gnu11;
+    const auto result = viaduct::splitcc::translate(joined, diagnostics, false, standard);
     const std::string said = diagnostics.take();
     if (result.ok == (diagnostics.errors() > 0) || (!result.ok && said.empty()) ||
         (result.ok && result.c.empty())) {

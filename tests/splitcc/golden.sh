@@ -15,7 +15,8 @@ code=$?
 if [ $code -eq 0 ]; then
   # The first lines include the runtime's header.
   sed '1,/^#include <split-c\/runtime.h>$/d' "$made/all.c" >"$made/c"
-  if ! "$splitcc" -w -O1 -c "$name.sc" -o "$made/o"; then
+  # shellcheck disable=SC2086 # several options
+  if ! "$splitcc" $options -w -O1 -c "$name.sc" -o "$made/o"; then
     echo "golden.sh: gcc does not take the C for $name.sc" >&2
     exit 1
   fi

@@ -37,6 +37,11 @@ for level in -O0 -O2; do
 done
 program "inline-gnu99" 1 -w -std=gnu99 inline_main.sc inline_other.sc inline_real.c -- argument
 
+# Words of later standards.
+for standard in gnu99 gnu11; do
+  program "later-$standard" 2 -w "-std=$standard" ../programs/later.sc
+done
+
 # Options of the time's compilers and processors.
 program options 1 -ansi -pedantic -traditional -msupersparc -mv8 -m486 -mcpu=rs6000 -fforce-mem -fvolatile -O4 stack.sc
 

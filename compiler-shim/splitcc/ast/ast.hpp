@@ -135,6 +135,8 @@ struct Chunk {
   What what = What::pointer;
   Kind pointer = Kind::pointer;  // or global_pointer, spread_pointer
   bool is_const = false;         // of pointer
+  bool is_volatile = false;      // of pointer
+  int attribute = -1;            // of pointer: the first attribute behind the '*'
   int first = 0;                 // its tokens: `*const`, `[n]`, `(...)`
   int last = 0;
   Bound bound;
@@ -155,6 +157,7 @@ struct Declarator {
   int tail_first = 0;  // asm label and attributes behind it
   int tail_last = -1;
   std::vector<Chunk> chunks;
+  std::vector<std::pair<int, int>> attributes;  // tokens in front of the name, behind no '*'
   Type* type = nullptr;
   Symbol* symbol = nullptr;
   Expr* init = nullptr;
@@ -173,6 +176,9 @@ struct Specifiers {
   Type* type = nullptr;
   Storage storage = Storage::none;
   int storage_token = -1;
+  int thread_token = -1;   // __thread
+  int alignas_token = -1;  // _Alignas
+  int memory_attribute = -1;
   bool is_inline = false;
   bool is_extern_inline = false;
   bool is_gnu_inline = false;
@@ -198,7 +204,7 @@ struct Declaration {
 
 /// A range of tokens that is not copied.
 struct Edit {
-  enum class What : std::uint8_t { expression, declaration, parameter, type_name, drop };
+  enum class What : std::uint8_t { expression, declaration, loop, parameter, type_name, drop };
   What what = What::drop;
   int last = 0;
   Expr* expr = nullptr;
@@ -229,6 +235,7 @@ struct Atomic {
 
 /// One file.
 struct Unit {
+  Standard standard = Standard::gnu89;
   std::vector<Token> tokens;
   std::deque<Expr> exprs;
   std::deque<Symbol> symbols;

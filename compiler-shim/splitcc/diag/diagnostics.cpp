@@ -168,7 +168,7 @@ std::string left_out_text(const LeftOut& counts) {
   int all = 0;
   std::string kinds;
   for (std::size_t i = 0; i < counts.size(); ++i) {
-    if (counts[i] == 0) continue;
+    if (counts[i] <= 0) continue;
     all += counts[i];
     kinds += fmt::format("{}{} of {}", kinds.empty() ? "" : ", ", counts[i], kKinds[i]);
   }

@@ -77,6 +77,11 @@ class Diagnostics {
   void show_remote_loops() { remote_loops_shown_ = true; }
   /// Whether a warning about this usage is left out; counts it then.
   [[nodiscard]] bool leaves_out(Idiom which);
+  /// A usage that was counted is an error after all.
+  void is_error(Idiom which) {
+    if (!idioms_shown_ && !no_warnings_ && !warnings_are_errors_)
+      --left_out_[static_cast<std::size_t>(which)];
+  }
   [[nodiscard]] const LeftOut& left_out() const { return left_out_; }
 
   [[nodiscard]] int errors() const { return errors_; }

@@ -173,15 +173,15 @@ class Reader {
 
   // Split-C is C89 with GNU's extensions; a program may ask for a later standard's keywords.
   static const char* standard_below_split_c(std::string_view name) {
-    struct Standard {
+    struct Entry {
       const char* below;
       std::string_view names;
     };
     static constexpr std::array kStandards = {
-        Standard{"gnu89", " c89 c90 gnu89 gnu90 iso9899:1990 iso9899:199409 "},
-        Standard{"gnu99", " c99 c9x gnu99 gnu9x iso9899:1999 "},
-        Standard{"gnu11", " c11 c1x gnu11 gnu1x iso9899:2011 c17 c18 gnu17 gnu18 "}};
-    for (const Standard& each : kStandards)
+        Entry{"gnu89", " c89 c90 gnu89 gnu90 iso9899:1990 iso9899:199409 "},
+        Entry{"gnu99", " c99 c9x gnu99 gnu9x iso9899:1999 "},
+        Entry{"gnu11", " c11 c1x gnu11 gnu1x iso9899:2011 c17 c18 gnu17 gnu18 "}};
+    for (const Entry& each : kStandards)
       if (each.names.find(fmt::format(" {} ", name)) != std::string_view::npos) return each.below;
     throw UsageError{fmt::format(
         "-std={}: the standards are gnu89, gnu99 and gnu11 (also as c89, c99 and c11) for Split-C "

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler-shim/splitcc/diag/diagnostics.hpp"
+#include "compiler-shim/splitcc/lex/token.hpp"
 
 namespace viaduct::splitcc {
 
@@ -43,6 +44,12 @@ struct Options {
   bool help = false;
   bool version = false;
   bool print_makefile = false;
+
+  [[nodiscard]] Standard dialect() const {
+    return standard == "gnu89"   ? Standard::gnu89
+           : standard == "gnu99" ? Standard::gnu99
+                                 : Standard::gnu11;
+  }
 };
 
 /// A mistake in a command line, as a sentence.

@@ -15,13 +15,15 @@ struct Task {
   std::string_view text;
   Diagnostics* diagnostics;
   bool sequential;
+  Standard standard;
   Translation result;
   std::exception_ptr failure;
 };
 
 void run(Task& task) {
   Unit unit;
-  unit.tokens = lex(task.text, *task.diagnostics);
+  unit.standard = task.standard;
+  unit.tokens = lex(task.text, *task.diagnostics, task.standard);
   Parser parser(unit, *task.diagnostics);
   parser.run();
   if (task.diagnostics->errors() > 0) return;
@@ -44,11 +46,12 @@ extern "C" void* run_task(void* argument) {
 
 }  // namespace
 
-Translation translate(std::string_view preprocessed, Diagnostics& diagnostics, bool sequential) {
+Translation translate(std::string_view preprocessed, Diagnostics& diagnostics, bool sequential,
+                      Standard standard) {
   // Nesting and long chains of operators recurse: the translation runs in a thread with a large
   // stack, whose pages take memory only once they are used.
   constexpr std::size_t kStackBytes = std::size_t{1} << 30;
-  Task task{preprocessed, &diagnostics, sequential, {}, nullptr};
+  Task task{preprocessed, &diagnostics, sequential, standard, {}, nullptr};
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, kStackBytes);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compiler-shim/splitcc/diag/diagnostics.hpp"
+#include "compiler-shim/splitcc/lex/token.hpp"
 
 namespace viaduct::splitcc {
 
@@ -21,6 +22,6 @@ struct Translation {
 
 /// Accepts any bytes. Never throws because of the source: errors are in @p diagnostics.
 [[nodiscard]] Translation translate(std::string_view preprocessed, Diagnostics& diagnostics,
-                                    bool sequential = false);
+                                    bool sequential = false, Standard standard = Standard::gnu89);
 
 }  // namespace viaduct::splitcc

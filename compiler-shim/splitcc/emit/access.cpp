@@ -80,6 +80,11 @@ void Emitter::address(Expr* e) {
         expr(o->a);
       raw(fmt::format(" + __builtin_offsetof({}, {}))", name_of(o->type_name), o->member_name));
       return;
+    case Node::unary:  // __real__, __imag__
+      raw(" (");
+      address(o->a);
+      raw(o->op == Tok::kw_imag ? " + " + size_of(o->type) + ")" : ")");
+      return;
     case Node::conditional:
       raw(" (");
       expr(o->a);

@@ -9,30 +9,6 @@
 namespace viaduct::splitcc {
 namespace {
 
-const char* storage_name(Storage storage) {
-  switch (storage) {
-    case Storage::static_:
-      return "static ";
-    case Storage::extern_:
-      return "extern ";
-    case Storage::typedef_:
-      return "typedef ";
-    case Storage::automatic:
-      return "auto ";
-    case Storage::reg:
-      return "register ";
-    case Storage::none:
-      break;
-  }
-  return "";
-}
-
-std::string storage_text(const Unit& unit, const Specifiers& s) {
-  if (s.storage == Storage::none) return "";
-  const auto found = unit.replaced.find(s.storage_token);
-  return found == unit.replaced.end() ? storage_name(s.storage) : found->second + " ";
-}
-
 bool is_rewritten(const Declarator& d) {
   for (const Chunk& chunk : d.chunks)
     if (chunk.spread || chunk.pointer != Kind::pointer) return true;
@@ -40,45 +16,6 @@ bool is_rewritten(const Declarator& d) {
 }
 
 }  // namespace
-
-// The declarator from its name up to its first global or spread part; vsc_word stands for that part
-// and the rest of the type.
-std::string Emitter::word_declarator(const Declarator& d) {
-  const std::string word = std::exchange(word_type_, "vsc_word");
-  std::string inner(d.name);
-  if (d.symbol != nullptr && !d.symbol->emitted.empty()) inner = d.symbol->emitted;
-  if (const auto found = unit_.replaced.find(d.name_token);
-      d.name_token >= 0 && found != unit_.replaced.end())
-    inner = found->second;
-  std::string qualifiers;
-  bool pointer = false;
-  for (const Chunk& chunk : d.chunks) {
-    if (chunk.spread) break;
-    if (chunk.what == Chunk::What::pointer) {
-      std::string words;
-      for (int i = chunk.first; i <= chunk.last; ++i) {
-        const Token& t = unit_.tokens[static_cast<std::size_t>(i)];
-        if (t.kind == Tok::kw_const || t.kind == Tok::kw_volatile)
-          words += std::string(t.text) + " ";
-      }
-      if (chunk.pointer != Kind::pointer) {
-        qualifiers = words;
-        break;
-      }
-      inner = "*" + words + inner;
-      pointer = true;
-      continue;
-    }
-    if (pointer) inner = "(" + inner + ")";
-    pointer = false;
-    inner += flat([&] { range(chunk.first, chunk.last); });
-  }
-  return qualifiers + word + " " + inner;
-}
-
-void Emitter::parameter(const Specifiers& s, const Declarator& d) {
-  raw(" " + (s.storage == Storage::reg ? storage_text(unit_, s) : "") + word_declarator(d));
-}
 
 // The specifiers, without the members of a structure that is defined here.
 void Emitter::specifiers(const Specifiers& s) {
@@ -102,6 +39,8 @@ void Emitter::declaration(const Declaration& all) {
     // Among parameters gcc warns of a structure alone. A word has the type of a size.
     word_type_ = "__typeof__(sizeof(" + flat([&] { range(s.tag_first, s.tag_last); }) + "))";
   } else if (s.defines_tag) {
+    // gcc warns of an unnamed structure that declares nothing.
+    if (is_record(s.type)) (void)name_of(s.type);
     range(s.tag_first, s.tag_last);
     raw("; ");
   }
@@ -118,22 +57,23 @@ void Emitter::declarator(const Declaration& all, const Declarator& d) {
     return;
   }
   const Specifiers& s = all.specifiers;
-  if (d.symbol != nullptr && d.symbol->is_completed && is_const(d.type)) {
-    // The runtime writes the variable, and gcc must not know its first value: no const.
-    const std::string& other = d.symbol->emitted;
-    raw(storage_text(unit_, s) + name_of(d.type, other.empty() ? std::string(d.name) : other));
-  } else if (is_rewritten(d)) {
-    raw(storage_text(unit_, s) + (s.is_inline ? "__inline__ " : "") + word_declarator(d));
-  } else {
+  const bool is_completed = d.symbol != nullptr && d.symbol->is_completed && is_const(d.type);
+  const bool copied = !is_rewritten(d) && !is_completed;
+  if (copied) {
     if (std::exchange(word_type_, "vsc_word") == "vsc_word")
       specifiers(s);
     else
       range(s.first, s.last);
     raw(" ");
     range(d.first, d.last);
+  } else if (is_completed) {
+    // The runtime writes the variable, and gcc must not know its first value: no const.
+    raw(completed(s, d));
+  } else {
+    raw(storage_text(s) + word_declarator(s, d));
   }
   if (d.bits_last >= d.bits_first) range(d.bits_first, d.bits_last);
-  if (d.tail_last >= d.tail_first && ends) range(d.tail_first, d.tail_last);
+  if (d.tail_last >= d.tail_first && ends && copied) range(d.tail_first, d.tail_last);
   if (d.init != nullptr) {
     raw(d.keeps_padding ? std::string(" ") + kKeepsPadding + " = " : " = ");
     expr(d.init);
@@ -151,7 +91,7 @@ void Emitter::spread_array(const Declaration& all, const Declarator& d) {
   const bool automatic = symbol != nullptr && symbol->depth > 0 && !symbol->is_parameter &&
                          s.storage != Storage::extern_;
   if (!automatic) {
-    raw((s.storage == Storage::reg ? "" : storage_text(unit_, s)) + word_declarator(d) + ";");
+    raw((s.storage == Storage::reg ? "" : storage_text(s)) + word_declarator(s, d) + ";");
     return;
   }
   const auto keep = [&](const Bound& b) {
@@ -164,10 +104,11 @@ void Emitter::spread_array(const Declaration& all, const Declarator& d) {
     for (const Bound& b : t->bounds) keep(b);
   // Jumps past this are refused, as gcc refuses them for arrays of variable size.
   raw(fmt::format("typedef char vsc_g{}[vsc_procs()] __attribute__((__unused__)); ", d.name_token));
-  raw(fmt::format(
-      "vsc_word {} __attribute__((__cleanup__(vsc_auto_free))) = vsc_auto_spread({}, "
-      "{}, \"{}\", {});",
-      d.name, product(type->bounds, 0), size_of(type->base), d.name, place_of(d.name_token)));
+  raw(
+      fmt::format("{}{} __attribute__((__cleanup__(vsc_auto_free))){} = vsc_auto_spread({}, "
+                  "{}, \"{}\", {});",
+                  word_specifiers(s, d, "vsc_word"), d.name, word_tail(d), product(type->bounds, 0),
+                  size_of(type->base), d.name, place_of(d.name_token)));
 }
 
 std::string Emitter::place_of(const Place& place) {

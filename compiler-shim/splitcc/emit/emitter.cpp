@@ -137,6 +137,12 @@ void Emitter::apply(const Edit& edit) {
       return expr(edit.expr);
     case Edit::What::declaration:
       return declaration(*edit.declaration);
+    case Edit::What::loop:
+      move_to(edit.declaration->first);
+      raw(" {");
+      declaration(*edit.declaration);
+      raw(" for (;");
+      return;
     case Edit::What::parameter:
       return parameter(*edit.specifiers, *edit.declarator);
     case Edit::What::type_name:

@@ -56,13 +56,24 @@ class Emitter {
   void declaration(const Declaration& d);
   void declarator(const Declaration& all, const Declarator& d);
   void spread_array(const Declaration& all, const Declarator& d);
-  void parameter(const Specifiers& s, const Declarator& d);
-  std::string word_declarator(const Declarator& d);
   void specifiers(const Specifiers& s);
   void before_function(int anchor);
   void forward_declaration(const Symbol& symbol);
   void thunk(const Expr* e);
   void check_sizes(const Expr* e, const Type* function);
+
+  // specifiers.cpp
+  void parameter(const Specifiers& s, const Declarator& d);
+  std::string word_declarator(const Specifiers& s, const Declarator& d);
+  std::string word_specifiers(const Specifiers& s, const Declarator& d, const std::string& word);
+  std::string completed(const Specifiers& s, const Declarator& d);
+  std::string word_tail(const Declarator& d);
+  std::string qualifiers(const Chunk& pointer);
+  std::string storage_text(const Specifiers& s);
+  std::string attribute(int first, int last);
+  template <class Keeps>
+  std::string extras(int first, int last, Keeps&& keeps);
+  [[nodiscard]] int closing(int open) const;
 
   // expressions.cpp, access.cpp
   void expr(Expr* e);

@@ -4,7 +4,7 @@
 
 namespace viaduct::splitcc {
 
-Tok keyword(std::string_view word) {
+Tok keyword(std::string_view word, Standard standard) {
   static const std::unordered_map<std::string_view, Tok> kTable = {
       {"auto", Tok::kw_auto},
       {"register", Tok::kw_register},
@@ -96,6 +96,7 @@ Tok keyword(std::string_view word) {
       {"return", Tok::kw_return},
       {"goto", Tok::kw_goto},
   };
+  if (word == "restrict" && standard >= Standard::gnu99) return Tok::kw_restrict;
   const auto found = kTable.find(word);
   return found == kTable.end() ? Tok::identifier : found->second;
 }

@@ -8,6 +8,6 @@
 namespace viaduct::splitcc {
 
 /// Tok::identifier for anything else.
-[[nodiscard]] Tok keyword(std::string_view word);
+[[nodiscard]] Tok keyword(std::string_view word, Standard standard);
 
 }  // namespace viaduct::splitcc

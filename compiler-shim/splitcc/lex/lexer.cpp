@@ -83,7 +83,8 @@ constexpr std::array kPunctuation = {
 
 class Lexer {
  public:
-  Lexer(std::string_view text, Diagnostics& diagnostics) : text_(text), diagnostics_(diagnostics) {
+  Lexer(std::string_view text, Diagnostics& diagnostics, Standard standard)
+      : text_(text), diagnostics_(diagnostics), standard_(standard) {
     tokens_.reserve(text.size() / 5 + 16);
     file_ = diagnostics.file("<input>");
   }
@@ -180,7 +181,7 @@ class Lexer {
     const char c = text_[at_];
     const char next = at_ + 1 < text_.size() ? text_[at_ + 1] : '\0';
     if (c == '"' || c == '\'') return quoted(at_, at_);
-    if (c == 'L' && (next == '"' || next == '\'')) return quoted(at_, at_ + 1);
+    if (const std::size_t prefix = literal_prefix(); prefix > 0) return quoted(at_, at_ + prefix);
     if (is_letter(c)) return word();
     if (is_digit(c) || (c == '.' && is_digit(next))) return number();
     for (const Punctuation& p : kPunctuation) {
@@ -198,10 +199,19 @@ class Lexer {
     space_ = true;
   }
 
+  // The bytes of the prefix of a string or character here, L, or from gnu99 on u, U and u8; or 0.
+  [[nodiscard]] std::size_t literal_prefix() const {
+    const auto at = [&](std::size_t i) { return at_ + i < text_.size() ? text_[at_ + i] : '\0'; };
+    const bool quote = at(1) == '"' || at(1) == '\'';
+    if (at(0) == 'L') return quote ? 1 : 0;
+    if (standard_ < Standard::gnu99 || (at(0) != 'u' && at(0) != 'U')) return 0;
+    return quote ? 1 : at(0) == 'u' && at(1) == '8' && at(2) == '"' ? 2 : 0;
+  }
+
   void word() {
     std::size_t end = at_;
     while (end < text_.size() && (is_letter(text_[end]) || is_digit(text_[end]))) ++end;
-    push(keyword(text_.substr(at_, end - at_)), at_, end);
+    push(keyword(text_.substr(at_, end - at_), standard_), at_, end);
   }
 
   void number() {
@@ -236,6 +246,8 @@ class Lexer {
       end = std::min(end, text_.size());
       error(from, quote + 1,
             is_string ? "this string has no end" : "this character constant has no end");
+      // gcc's preprocessor has taken the apostrophe for one in text that nobody reads.
+      if (!is_string) diagnostics_.is_error(Idiom::loose_quote);
     } else {
       ++end;
       if (!is_string && end == quote + 2) error(from, end, "an empty character constant");
@@ -245,6 +257,7 @@ class Lexer {
 
   std::string_view text_;
   Diagnostics& diagnostics_;
+  Standard standard_;
   std::vector<Token> tokens_;
   std::size_t at_ = 0;
   std::size_t line_begin_ = 0;
@@ -257,8 +270,8 @@ class Lexer {
 
 }  // namespace
 
-std::vector<Token> lex(std::string_view text, Diagnostics& diagnostics) {
-  return Lexer(text, diagnostics).run();
+std::vector<Token> lex(std::string_view text, Diagnostics& diagnostics, Standard standard) {
+  return Lexer(text, diagnostics, standard).run();
 }
 
 }  // namespace viaduct::splitcc

@@ -12,6 +12,7 @@ namespace viaduct::splitcc {
 
 /// All tokens of @p text, which must outlive them; the last one is Tok::end. Split-C's operators
 /// `:=`, `:-` and `::` are recognised by longest match outside system headers.
-[[nodiscard]] std::vector<Token> lex(std::string_view text, Diagnostics& diagnostics);
+[[nodiscard]] std::vector<Token> lex(std::string_view text, Diagnostics& diagnostics,
+                                     Standard standard = Standard::gnu89);
 
 }  // namespace viaduct::splitcc

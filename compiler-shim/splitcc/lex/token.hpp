@@ -9,6 +9,9 @@
 
 namespace viaduct::splitcc {
 
+/// The standard of C below Split-C, with GNU's extensions.
+enum class Standard : std::uint8_t { gnu89, gnu99, gnu11 };
+
 enum class Tok : std::uint8_t {
   end,
   identifier,

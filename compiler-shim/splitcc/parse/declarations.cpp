@@ -105,24 +105,30 @@ void Parser::external() {
   if (kind() == Tok::identifier && !starts_type() &&
       (kind(1) == Tok::identifier || (kind(1) == Tok::star && kind(2) == Tok::identifier)) &&
       kind(1) != Tok::l_paren)
-    fail(fmt::format("'{}' is no type that is known here", text()),
-         text() == "global" || text() == "spread"
-             ? "'global' and 'spread' stand behind the '*': T *global p"
-             : "");
+    fail_type();
   if (kind() != Tok::identifier && kind() != Tok::star && kind() != Tok::l_paren &&
       !starts_declaration())
     fail_expected("a declaration", "");
   declaration(true);
 }
 
-void Parser::declaration(bool at_file_scope) {
-  if (kind() == Tok::kw_static_assert) {
-    ++at_;
-    if (kind() != Tok::l_paren) fail_expected("'('", " behind _Static_assert");
-    skip_balanced();
-    expect(Tok::semicolon, "';'", "");
-    return;
+// `_Static_assert(number, "text");`
+void Parser::static_assertion() {
+  ++at_;
+  expect(Tok::l_paren, "'('", " behind _Static_assert");
+  Expr* const e = root(sema_.value(conditional()));
+  if (!is_integer(sema_.value_type(e)) && !is_error(e->type) && e->type->kind != Kind::opaque)
+    sema_.error(e, fmt::format("_Static_assert of '{}'", describe(e->type)));
+  if (accept(Tok::comma)) {
+    if (kind() != Tok::string) fail_expected("a string", " in _Static_assert");
+    string_parts();
   }
+  expect(Tok::r_paren, "')'", " behind _Static_assert(...");
+  expect(Tok::semicolon, "';'", "");
+}
+
+void Parser::declaration(bool at_file_scope) {
+  if (kind() == Tok::kw_static_assert) return static_assertion();
   unit_.declarations.emplace_back();
   Declaration& all = unit_.declarations.back();
   all.first = at_;
@@ -164,6 +170,12 @@ void Parser::declaration(bool at_file_scope) {
       if (d.keeps_padding) unit_.before[equal] += kKeepsPadding;
       part_ = outer;
       for (std::size_t i = words; i < static_words_.size(); ++i) static_words_[i].symbol = d.symbol;
+      if (static_words_.size() > words && s.thread_token >= 0)
+        sema_.error_at(
+            s.thread_token,
+            fmt::format("'{}' is one of each thread and begins as a pointer to an object", d.name),
+            "the runtime adds the process to such a pointer once, before splitc_main: assign the "
+            "pointer in each thread");
       if (static_words_.size() > words) d.symbol->is_completed = true;
       if (d.type->kind == Kind::opaque && d.symbol != nullptr && d.type->spelling == "__auto_type")
         d.symbol->type = sema_.value_type(d.init);
@@ -172,7 +184,6 @@ void Parser::declaration(bool at_file_scope) {
     }
     all.declarators.push_back(std::move(d));
     if (!accept(Tok::comma)) break;
-    skip_attributes();
   }
   if (!s.any_type && s.last < s.first && all.declarators.empty())
     fail_expected("a declaration", "");
@@ -342,8 +353,27 @@ bool uses_locals(const Expr* e) {
 }
 }  // namespace
 
+// The runtime allocates the elements of a spread array: what a declaration says of their memory has
+// no effect.
+void Parser::check_array_memory(const Declarator& d, const Specifiers& s) {
+  const auto refuse = [&](int token, const std::string& what) {
+    if (token >= 0)
+      sema_.error_at(token, fmt::format("{} of the spread array '{}'", what, d.name),
+                     "the runtime allocates the elements of a spread array, in all processes: "
+                     "leave this out, or declare a pointer to memory of this kind");
+  };
+  refuse(s.thread_token, "a copy for each thread");
+  refuse(s.alignas_token, "an alignment");
+  int attribute = s.memory_attribute;
+  for (const auto& [first, last] : d.attributes)
+    if (attribute < 0) attribute = memory_attribute(first, last);
+  if (attribute < 0) attribute = memory_attribute(d.tail_first, d.tail_last);
+  if (attribute >= 0) refuse(attribute, fmt::format("the attribute '{}'", unit_.text(attribute)));
+}
+
 void Parser::check_spread_array(Declarator& d, const Specifiers& s, Symbol* symbol) {
   Type* const type = d.type;
+  check_array_memory(d, s);
   if (s.storage == Storage::typedef_) {
     bool constant = true;
     for (const Bound& b : type->bounds)

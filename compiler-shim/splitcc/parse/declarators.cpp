@@ -31,11 +31,12 @@ Chunk Parser::pointer(Context context) {
   for (;; ++at_) {
     if (kind() == Tok::kw_const || kind() == Tok::kw_volatile || kind() == Tok::kw_restrict) {
       chunk.is_const = chunk.is_const || kind() == Tok::kw_const;
+      chunk.is_volatile = chunk.is_volatile || kind() == Tok::kw_volatile;
       continue;
     }
     if (kind() == Tok::kw_attribute) {
-      at_ = skip_attributes() + 1;
-      --at_;
+      if (chunk.attribute < 0) chunk.attribute = at_;
+      at_ = skip_attributes();
       continue;
     }
     const bool global = kind() == Tok::identifier && text() == "global";
@@ -63,11 +64,14 @@ bool Parser::parenthesis_is_function(Context context) const {
 void Parser::declarator_part(Declarator& d, Context context) {
   const Depth depth(*this);
   std::vector<Chunk> pointers;
-  skip_attributes(nullptr, &d);
-  while (kind() == Tok::star) {
-    pointers.push_back(pointer(context));
-    skip_attributes(nullptr, &d);
-  }
+  const auto attributes = [&] {
+    const int first = at_;
+    if (const int last = skip_attributes(nullptr, &d); last >= 0)
+      d.attributes.emplace_back(first, last);
+  };
+  attributes();
+  while (kind() == Tok::star) pointers.push_back(pointer(context));
+  attributes();
   if (kind() == Tok::l_paren && !parenthesis_is_function(context)) {
     ++at_;
     declarator_part(d, context);
@@ -79,7 +83,15 @@ void Parser::declarator_part(Declarator& d, Context context) {
     fail_expected("a name", " in a declaration");
   }
   suffixes(d, context);
-  for (auto p = pointers.rbegin(); p != pointers.rend(); ++p) d.chunks.push_back(std::move(*p));
+  for (auto p = pointers.rbegin(); p != pointers.rend(); ++p) {
+    // In C an attribute behind '*' is one of the type. gcc moves it to the name that follows.
+    if (p->attribute >= 0 && p->pointer != Kind::pointer && !d.chunks.empty())
+      sema_.error_at(p->attribute,
+                     fmt::format("an attribute of a {} pointer that is a part of another type",
+                                 p->pointer == Kind::global_pointer ? "global" : "spread"),
+                     "write the attribute behind the declared name");
+    d.chunks.push_back(std::move(*p));
+  }
 }
 
 void Parser::suffixes(Declarator& d, Context context) {
@@ -130,7 +142,6 @@ Chunk Parser::array_bound(Context context) {
 }
 
 Chunk Parser::parameters() {
-  const Depth depth(*this);
   Chunk chunk;
   chunk.what = Chunk::What::function;
   chunk.first = at_++;
@@ -143,6 +154,7 @@ Chunk Parser::parameters() {
   } else if (kind() == Tok::identifier && !starts_type()) {
     do {
       if (kind() != Tok::identifier) fail_expected("a parameter's name", "");
+      if (kind(1) == Tok::star || kind(1) == Tok::identifier) fail_type();
       chunk.identifiers.push_back(text());
       chunk.identifier_tokens.push_back(at_++);
     } while (accept(Tok::comma));
@@ -236,6 +248,7 @@ Type* Parser::build(Declarator& d, Type* base) {
         }
         type = types.make(chunk.pointer, type);
         type->is_const = chunk.is_const;
+        type->is_volatile = chunk.is_volatile;
         break;
       case Chunk::What::function: {
         if (type->kind == Kind::array || type->kind == Kind::function ||

@@ -68,16 +68,17 @@ Expr* Parser::expression() {
 }
 
 Expr* Parser::assignment() {
-  const Depth depth(*this);
   Expr* const left = conditional();
   const int at = at_;
   if (kind() >= Tok::equal && kind() <= Tok::greater_greater_equal) {
+    const Depth depth(*this);
     const Tok op = kind();
     ++at_;
     Expr* const right = assignment();
     return sema_.assign(op, left, right, at);
   }
   if (accept(Tok::get_put)) {
+    const Depth depth(*this);
     Expr* const right = assignment();
     return sema_.get_put(left, right, at);
   }
@@ -86,6 +87,7 @@ Expr* Parser::assignment() {
     return left;
   }
   if (accept(Tok::store)) {
+    const Depth depth(*this);
     Expr* const right = assignment();
     return sema_.store(left, right, at);
   }
@@ -107,9 +109,9 @@ void Parser::split_store() {
 }
 
 Expr* Parser::conditional() {
-  const Depth depth(*this);
   Expr* const test = binary(1);
   if (kind() != Tok::question) return test;
+  const Depth depth(*this);
   const int at = at_++;
   ++open_conditionals_;
   Expr* middle = nullptr;
@@ -175,7 +177,32 @@ Expr* Parser::cast() {
   return sema_.cast(type, type_first, type_last, operand, first);
 }
 
+namespace {
+bool is_prefix(Tok what) {
+  switch (what) {
+    case Tok::plus_plus:
+    case Tok::minus_minus:
+    case Tok::amp:
+    case Tok::star:
+    case Tok::plus:
+    case Tok::minus:
+    case Tok::tilde:
+    case Tok::exclaim:
+    case Tok::kw_real:
+    case Tok::kw_imag:
+    case Tok::amp_amp:
+    case Tok::kw_sizeof:
+    case Tok::kw_alignof:
+    case Tok::kw_extension:
+      return true;
+    default:
+      return false;
+  }
+}
+}  // namespace
+
 Expr* Parser::unary() {
+  if (!is_prefix(kind())) return postfix();
   const Depth depth(*this);
   const int at = at_;
   const Tok op = kind();
@@ -205,9 +232,6 @@ Expr* Parser::unary() {
       e->type = unit_.types.pointer_to(unit_.types.basic(Kind::void_type));
       return e;
     }
-    case Tok::kw_sizeof:
-    case Tok::kw_alignof:
-      return size_of();
     case Tok::kw_extension: {
       ++at_;
       Expr* const inner = cast();
@@ -215,7 +239,7 @@ Expr* Parser::unary() {
       return e;
     }
     default:
-      return postfix();
+      return size_of();
   }
 }
 

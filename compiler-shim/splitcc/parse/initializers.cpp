@@ -31,7 +31,6 @@ bool initializes_whole(const Expr* e, const Type* type) {
 }  // namespace
 
 Expr* Parser::initializer(Type* type, bool is_static) {
-  const Depth depth(*this);
   if (kind() == Tok::l_brace) return initializer_list(type, is_static);
   return initializer_value(assignment(), type, is_static);
 }
@@ -205,7 +204,8 @@ void Parser::initializer_item(Expr* list, Type* type, bool is_static) {
 // The values for one aggregate: up to its brace, or, where its braces are left out, as many as the
 // aggregate has parts.
 void Parser::initializer_items(Expr* list, Type* type, bool is_static, Braces braces) {
-  const Depth depth(*this);
+  std::optional<Depth> depth;
+  if (braces != Braces::given) depth.emplace(*this);  // the braces have counted
   const Part outer = part_;
   const bool braced = braces == Braces::given;
   bool designated = braces == Braces::designated;

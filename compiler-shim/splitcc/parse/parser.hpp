@@ -31,19 +31,7 @@ class Parser {
     bool is_splitc_main = false;
     int anchor = 0;  // first token of the outermost declaration around
   };
-  /// Within brackets of any kind: conditionals outside do not count.
-  struct Brackets {
-    explicit Brackets(Parser& parser) : parser_(parser), kept_(parser.open_conditionals_) {
-      parser.open_conditionals_ = 0;
-    }
-    ~Brackets() { parser_.open_conditionals_ = kept_; }
-    Brackets(const Brackets&) = delete;
-    Brackets& operator=(const Brackets&) = delete;
-
-   private:
-    Parser& parser_;
-    int kept_;
-  };
+  /// One level of nesting, of which there are not too many.
   struct Depth {
     explicit Depth(Parser& parser);
     ~Depth() { --parser_.nesting_; }
@@ -52,6 +40,21 @@ class Parser {
 
    private:
     Parser& parser_;
+  };
+  /// Within brackets of any kind: conditionals outside do not count.
+  struct Brackets {
+    explicit Brackets(Parser& parser)
+        : depth_(parser), parser_(parser), kept_(parser.open_conditionals_) {
+      parser.open_conditionals_ = 0;
+    }
+    ~Brackets() { parser_.open_conditionals_ = kept_; }
+    Brackets(const Brackets&) = delete;
+    Brackets& operator=(const Brackets&) = delete;
+
+   private:
+    Depth depth_;
+    Parser& parser_;
+    int kept_;
   };
 
   /// Around the values of an aggregate. Where they are left out, the values may begin with a
@@ -71,6 +74,12 @@ class Parser {
     bool goes_on = false;  // another step follows
   };
 
+  /// One choice of _Generic; no type: default.
+  struct Choice {
+    Type* type = nullptr;
+    Expr* value = nullptr;
+  };
+
   // tokens.cpp
   [[nodiscard]] const Token& token(int ahead = 0) const;
   [[nodiscard]] const Token& token_at(int index) const {
@@ -82,11 +91,13 @@ class Parser {
   bool accept(Tok what);
   int expect(Tok what, const char* name, const char* where);
   [[noreturn]] void fail(const std::string& text, const std::string& rule = {});
+  [[noreturn]] void fail_type();
   [[noreturn]] void fail_expected(const char* what, const char* where);
   void skip_balanced();
   void skip_statement();
   void skip_external();
   int skip_attributes(Specifiers* specifiers = nullptr, Declarator* declarator = nullptr);
+  [[nodiscard]] int memory_attribute(int first, int last) const;
   void skip_pragmas();
 
   // specifiers.cpp
@@ -95,12 +106,15 @@ class Parser {
   [[nodiscard]] bool names_space(int ahead = 0) const;
   void misplaced_word(const Specifiers& s, int word);
   Specifiers specifiers(bool only_types);
+  int attributes(Specifiers& s);
   Type* tag_specifier(Specifiers& specifiers);
   void members(Tag* tag);
   void member_declaration(Tag* tag);
   void enumerators(Tag* tag);
   void add_enumerator(Symbol* symbol);
   Type* typeof_specifier();
+  Type* atomic_specifier();
+  void alignment();
   Type* basic_type(const Specifiers& s, const int* counts, std::string_view floatn);
 
   // declarators.cpp
@@ -135,9 +149,11 @@ class Parser {
   [[nodiscard]] bool is_defined_here(std::string_view name);
   Symbol* beside_system(Symbol* old, const Declarator& d, const Specifiers& s, Symbol::What what,
                         Type* type);
+  void static_assertion();
   void declaration(bool at_file_scope);
   void declare(Declarator& d, Specifiers& s);
   Symbol* add_symbol(const Declarator& d, const Specifiers& s, Type* type);
+  void check_array_memory(const Declarator& d, const Specifiers& s);
   void check_spread_array(Declarator& d, const Specifiers& s, Symbol* symbol);
   void snapshot(Bound& bound, Symbol* symbol, std::vector<std::string>& into);
   void finish_declaration(Declaration& declaration);
@@ -171,6 +187,7 @@ class Parser {
   void while_statement();
   void do_statement();
   void for_statement();
+  Declaration* loop_declaration(int keyword);
   void return_statement();
   void asm_statement();
   void nested_label();
@@ -195,8 +212,18 @@ class Parser {
   Expr* builtin();
   Expr* size_of();
   Expr* split_c_function();
-  Expr* generic();
   std::vector<Expr*> arguments();
+
+  // choices.cpp
+  Expr* generic();
+  Choice choice();
+  [[nodiscard]] std::optional<std::size_t> chosen(const Expr* control,
+                                                  const std::vector<Choice>& choices);
+  Expr* plain_generic(int first, int last, const Expr* value);
+  void choose_expression(Expr* e);
+  void compatible_types(Expr* e, const Type* a, const Type* b);
+  void drop(int first, int last);
+
   /// A full expression in a statement or a declaration: its edits are noted.
   Expr* root(Expr* e);
   void note_type(Type* type, int first, int last);

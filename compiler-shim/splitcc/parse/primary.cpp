@@ -106,7 +106,6 @@ void Parser::string_parts() {
 }
 
 Expr* Parser::parenthesis() {
-  const Depth depth(*this);
   const Brackets brackets(*this);
   const int first = at_++;
   if (kind() == Tok::l_brace) return statement_expression(first);
@@ -157,15 +156,6 @@ Expr* Parser::statement_expression(int first) {
   return e;
 }
 
-Expr* Parser::generic() {
-  const int first = at_++;
-  if (kind() != Tok::l_paren) fail_expected("'('", " behind _Generic");
-  skip_balanced();
-  Expr* const e = sema_.make(Node::other, first, at_ - 1, first);
-  e->type = unit_.types.basic(Kind::opaque);
-  return e;
-}
-
 // The result of a function without a declaration: int, except for built-in functions of gcc that
 // answer pointers.
 Type* Parser::undeclared_result(std::string_view name) {
@@ -200,6 +190,7 @@ Expr* Parser::name() {
       if (at_ == first) ++at_;  // outside functions
       return sema_.string(first, at_ - 1);
     }
+    if (kind(1) == Tok::star && names_space(2)) fail_type();  // foo *global
     if (kind(1) != Tok::l_paren) {
       sema_.error_at(at_, fmt::format("'{}' is not declared", word),
                      word == "MYPROC" || word == "PROCS" || word == "PROCSLOG"
@@ -306,12 +297,14 @@ Expr* Parser::builtin() {
   }
   ++at_;
   Type* named = nullptr;
+  std::vector<Type*> types;
   while (kind() != Tok::r_paren) {
     if (starts_type()) {
       int type_first = 0;
       int type_last = 0;
       named = type_name(&type_first, &type_last);
       note_type(named, type_first, type_last);
+      types.push_back(named);
       e->special = e->special || mentions_word(named);
     } else {
       Expr* const arg = sema_.value(assignment());
@@ -321,10 +314,14 @@ Expr* Parser::builtin() {
     }
     if (word == "__builtin_offsetof" && accept(Tok::comma)) {
       while (kind() != Tok::r_paren && !at_end())
-        if (kind() == Tok::l_bracket)
-          skip_balanced();
-        else
+        if (accept(Tok::l_bracket)) {
+          Expr* const index = sema_.value(expression());
+          e->args.push_back(index);
+          e->special = e->special || index->special;
+          if (kind() != Tok::r_bracket) fail_expected("']'", " behind a subscript");
+        } else {
           ++at_;
+        }
       break;
     }
     if (!accept(Tok::comma)) break;
@@ -342,7 +339,9 @@ Expr* Parser::builtin() {
              own != nullptr && own->type->kind == Kind::function) {
     e->type = own->type->base;
   } else if (name == "choose_expr" && e->args.size() == 3) {
-    e->type = sema_.value_type(e->args[1]);
+    choose_expression(e);
+  } else if (name == "types_compatible_p" && types.size() == 2) {
+    compatible_types(e, types[0], types[1]);
   } else if (word.substr(0, 2) == "__" && word.substr(0, 10) != "__builtin_") {
     if (!e->args.empty() && is_local_pointer(sema_.value_type(e->args[0])))
       e->type = sema_.value_type(e->args[0])->base;

@@ -110,6 +110,8 @@ Specifiers Parser::specifiers(bool only_types) {
         if (!only_types) storage(Storage::reg);
         break;
       case Tok::kw_thread:
+        s.thread_token = at_;
+        break;
       case Tok::kw_noreturn:
       case Tok::kw_extension:
       case Tok::kw_restrict:
@@ -119,6 +121,10 @@ Specifiers Parser::specifiers(bool only_types) {
         break;
       case Tok::kw_volatile:
         s.is_volatile = true;
+        if (text() == "_Atomic" && kind(1) == Tok::l_paren) {
+          if (s.type != nullptr || basic) sema_.error_at(at_, "two types in one declaration");
+          s.type = atomic_specifier();
+        }
         break;
       case Tok::kw_inline:
         s.is_inline = true;
@@ -170,13 +176,11 @@ Specifiers Parser::specifiers(bool only_types) {
         s.type = unit_.types.spelled(Kind::opaque, text());
         break;
       case Tok::kw_alignas:
-        ++at_;
-        if (kind() != Tok::l_paren) fail_expected("'('", " after _Alignas");
-        skip_balanced();
-        --at_;
+        s.alignas_token = at_++;
+        alignment();
         break;
       case Tok::kw_attribute:
-        at_ = skip_attributes(&s);
+        at_ = attributes(s);
         break;
       case Tok::kw_struct:
       case Tok::kw_union:
@@ -223,8 +227,17 @@ Specifiers Parser::specifiers(bool only_types) {
     s.type =
         unit_.types.basic(is_unsigned ? static_cast<Kind>(static_cast<int>(s.mode) + 1) : s.mode);
   }
-  if (s.is_const) s.type = unit_.types.constant(s.type);
+  if (s.is_const || s.is_volatile)
+    s.type = unit_.types.qualified(s.type, s.is_const, s.is_volatile);
   return s;
+}
+
+// Attributes of the declared names: answers the last token.
+int Parser::attributes(Specifiers& s) {
+  const int first = at_;
+  const int last = skip_attributes(&s);
+  if (s.memory_attribute < 0) s.memory_attribute = memory_attribute(first, last);
+  return last;
 }
 
 Type* Parser::basic_type(const Specifiers& s, const int* counts, std::string_view floatn) {
@@ -276,7 +289,37 @@ Type* Parser::basic_type(const Specifiers& s, const int* counts, std::string_vie
   return types.basic(is_unsigned ? Kind::uint : Kind::integer);
 }
 
+// Behind _Alignas: `(type)` or `(number)`, up to the last token.
+void Parser::alignment() {
+  const Depth depth(*this);
+  expect(Tok::l_paren, "'('", " after _Alignas");
+  if (starts_type()) {
+    int first = 0;
+    int last = 0;
+    Type* const type = type_name(&first, &last);
+    note_type(type, first, last);
+  } else {
+    root(sema_.value(conditional()));
+  }
+  expect(Tok::r_paren, "')'", " after _Alignas(...");
+  --at_;
+}
+
+// `_Atomic(type)`, up to the last token.
+Type* Parser::atomic_specifier() {
+  const Depth depth(*this);
+  at_ += 2;
+  int first = 0;
+  int last = 0;
+  Type* const type = type_name(&first, &last);
+  note_type(type, first, last);
+  expect(Tok::r_paren, "')'", " after _Atomic(...");
+  --at_;
+  return type;
+}
+
 Type* Parser::typeof_specifier() {
+  const Depth depth(*this);
   ++at_;
   expect(Tok::l_paren, "'('", " after typeof");
   Type* type = nullptr;
@@ -284,6 +327,7 @@ Type* Parser::typeof_specifier() {
     int first = 0;
     int last = 0;
     type = type_name(&first, &last);
+    note_type(type, first, last);
   } else {
     Expr* const e = expression();
     sema_.not_evaluated(e);

@@ -7,7 +7,6 @@
 namespace viaduct::splitcc {
 
 void Parser::compound(bool opens_scope) {
-  const Depth depth(*this);
   const int open = expect(Tok::l_brace, "'{'", "");
   if (opens_scope) scopes_.enter();
   while (kind() != Tok::r_brace) {
@@ -127,9 +126,10 @@ void Parser::statement() {
         return;
       }
       check_construct();
-      if (kind(1) == Tok::identifier && scopes_.find(text()) == nullptr)
-        fail(fmt::format("'{}' is no type that is known here", text()),
-             text() == "on_one" ? "#include <split-c/control.h> defines it" : "");
+      if (kind(1) == Tok::identifier && scopes_.find(text()) == nullptr) fail_type();
+      if (kind(1) == Tok::star && kind(2) == Tok::identifier && scopes_.find(text()) == nullptr &&
+          scopes_.find(text(2)) == nullptr)
+        fail_type();
       break;
     default:
       break;
@@ -207,12 +207,37 @@ void Parser::do_statement() {
   expect(Tok::semicolon, "';'", "");
 }
 
+// A declaration in the head of a loop that becomes more than one in C stands before the loop, both
+// in braces: `{ vsc_word g = ...; int i = 0; for (; ...) ... }`.
+Declaration* Parser::loop_declaration(int keyword) {
+  const int first = at_;
+  if (unit_.standard == Standard::gnu89 && !token().in_system_header)
+    sema_.error_at(at_, "a declaration in the head of 'for'",
+                   "C has it since C99: compile with -std=gnu99, or declare before the loop");
+  declaration(false);
+  const auto edit = unit_.edits.find(first);
+  if (edit == unit_.edits.end() || edit->second.what != Edit::What::declaration) return nullptr;
+  Declaration* const all = edit->second.declaration;
+  const bool single = all->declarators.size() == 1 && !all->specifiers.defines_tag &&
+                      all->declarators.front().type->kind != Kind::spread_array &&
+                      all->specifiers.storage == Storage::none;
+  if (single) return nullptr;
+  Edit before;
+  before.what = Edit::What::loop;
+  before.last = all->last;
+  before.declaration = all;
+  unit_.edits.erase(edit);
+  unit_.edits[keyword] = before;
+  return all;
+}
+
 void Parser::for_statement() {
-  ++at_;
+  const int keyword = at_++;
   expect(Tok::l_paren, "'('", " behind for");
   scopes_.enter();
+  const Declaration* before = nullptr;
   if (starts_declaration()) {
-    declaration(false);
+    before = loop_declaration(keyword);
   } else {
     if (kind() != Tok::semicolon) root(sema_.unused(expression()));
     expect(Tok::semicolon, "';'", " in for");
@@ -229,6 +254,7 @@ void Parser::for_statement() {
   branch(nullptr);
   sema_.leave_loop();
   scopes_.leave();
+  if (before != nullptr) unit_.behind[at_ - 1] += " }";
 }
 
 void Parser::return_statement() {

@@ -18,7 +18,6 @@ Type* Parser::tag_specifier(Specifiers& s) {
   const int name_at = at_;
   std::string_view name;
   if (kind() == Tok::identifier) name = text(), ++at_;
-  skip_attributes(&s);
   const bool defines = kind() == Tok::l_brace;
   if (name.empty() && !defines) fail_expected("a name or '{'", "");
   Type* type = name.empty()                          ? nullptr
@@ -81,9 +80,7 @@ void Parser::members(Tag* tag) {
     if (accept(Tok::semicolon)) continue;
     if (kind() == Tok::r_brace) break;
     if (kind() == Tok::kw_static_assert) {
-      ++at_;
-      skip_balanced();
-      expect(Tok::semicolon, "';'", "");
+      static_assertion();
       continue;
     }
     if (!starts_type()) fail_expected("a type", " in a structure");

@@ -1,6 +1,8 @@
 // Moving along the tokens, and going on after an error.
 
 #include <fmt/format.h>
+#include <algorithm>
+#include <array>
 
 #include "compiler-shim/splitcc/parse/parser.hpp"
 
@@ -34,6 +36,15 @@ void Parser::fail(const std::string& text, const std::string& rule) {
   const int where = std::min(at_, static_cast<int>(unit_.tokens.size()) - 1);
   sema_.error_at(where, text, rule);
   throw SyntaxError();
+}
+
+// At a word where a type must stand.
+void Parser::fail_type() {
+  fail(fmt::format("'{}' is no type that is known here", text()),
+       text() == "global" || text() == "spread"
+           ? "'global' and 'spread' stand behind the '*': T *global p"
+       : text() == "on_one" ? "#include <split-c/control.h> defines it"
+                            : "");
 }
 
 void Parser::fail_expected(const char* what, const char* where) {
@@ -152,6 +163,27 @@ int Parser::skip_attributes(Specifiers* specifiers, Declarator* declarator) {
     }
   }
   return last;
+}
+
+// The first attribute, in a range of tokens of attributes, that says something of an object's
+// memory; -1: none.
+int Parser::memory_attribute(int first, int last) const {
+  static constexpr std::array kOther = {"unused",     "used", "deprecated",
+                                        "visibility", "mode", "vector_size"};
+  const auto is_other = [](std::string_view word) {
+    if (word.size() > 4 && word.substr(0, 2) == "__") word = word.substr(2, word.size() - 4);
+    return std::find(kOther.begin(), kOther.end(), word) != kOther.end();
+  };
+  int depth = 0;
+  bool is_name = false;
+  for (int i = first; i <= last; ++i) {
+    const Tok what = token_at(i).kind;
+    if (is_name && what != Tok::l_paren && what != Tok::r_paren && !is_other(unit_.text(i)))
+      return i;
+    depth += what == Tok::l_paren ? 1 : what == Tok::r_paren ? -1 : 0;
+    is_name = depth == 2 && (what == Tok::l_paren || what == Tok::comma);
+  }
+  return -1;
 }
 
 }  // namespace viaduct::splitcc

@@ -67,7 +67,7 @@ Expr* Sema::assign(Tok op, Expr* a, Expr* b, int at) {
                         !(whole && (is_floating(e->type) || is_floating(right)));
     if (!(is_pointer(e->type) ? moves : counts) && e->type->kind != Kind::opaque &&
         right->kind != Kind::opaque) {
-      error(e, fmt::format("'{}' {} '{}'", describe(e->type), unit_.text(at), describe(right)));
+      wrong_operands(e, e->type, right);
       return bad(e);
     }
   }

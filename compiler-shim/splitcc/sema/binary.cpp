@@ -30,7 +30,7 @@ Expr* Sema::pointer_arithmetic(Expr* e) {
       warn(Warning::plain, e->at, "the difference of a global and a spread pointer",
            "it counts elements in one process, as for two global pointers");
   } else {
-    error(e, fmt::format("'{}' {} '{}'", describe(left), unit_.text(e->at), describe(right)));
+    wrong_operands(e, left, right);
     return bad(e);
   }
   const Type* const pointer = is_word(left) ? left : right;
@@ -56,7 +56,7 @@ Expr* Sema::comparison(Expr* e) {
     const auto comparable = [](const Type* t) { return is_scalar(t) || t->kind == Kind::opaque; };
     if (!comparable(left) || !comparable(right) || (is_pointer(left) && is_floating(right)) ||
         (is_floating(left) && is_pointer(right))) {
-      error(e, fmt::format("'{}' {} '{}'", describe(left), unit_.text(e->at), describe(right)));
+      wrong_operands(e, left, right);
       return bad(e);
     }
     return e;
@@ -66,8 +66,7 @@ Expr* Sema::comparison(Expr* e) {
   Type* const word = is_word(left) ? value_type(e->a) : value_type(e->b);
   if (!is_word(value_type(other))) {
     if (is_integer(value_type(other)) && !other->is_zero) {
-      error(e, fmt::format("'{}' {} '{}'", describe(left), unit_.text(e->at), describe(right)),
-            "a global pointer is compared with a pointer or with 0");
+      wrong_operands(e, left, right);
       return bad(e);
     }
     const int before = diagnostics_.errors();
@@ -131,7 +130,7 @@ Expr* Sema::binary(Tok op, Expr* a, Expr* b, int at) {
                      op == Tok::less_less || op == Tok::greater_greater;
   if (!is_arithmetic(left) || !is_arithmetic(right) ||
       (whole && (is_floating(left) || is_floating(right)))) {
-    error(e, fmt::format("'{}' {} '{}'", describe(left), unit_.text(at), describe(right)));
+    wrong_operands(e, left, right);
     return bad(e);
   }
   e->type =

@@ -115,7 +115,9 @@ void Sema::not_used(const Expr* e) {
 }
 
 void Sema::not_evaluated(const Expr* e) {
-  const auto inside = [e](const ForeignUse& u) { return u.pointer->first >= e->first; };
+  const auto inside = [e](const ForeignUse& u) {
+    return u.pointer->first >= e->first && u.pointer->first <= e->last;
+  };
   uses_.erase(std::remove_if(uses_.begin(), uses_.end(), inside), uses_.end());
 }
 

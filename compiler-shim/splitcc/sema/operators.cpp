@@ -42,17 +42,30 @@ Expr* Sema::postfix(Tok op, Expr* operand, int at) {
 Expr* Sema::unary(Tok op, Expr* operand, int at) {
   Expr* const e = make(Node::unary, at, operand->last, at);
   e->op = op;
+  const bool part = op == Tok::kw_real || op == Tok::kw_imag;
+  if (part && operand->mode == Mode::remote && operand->type->kind == Kind::complex) {
+    // A part of another process' object, as a member is.
+    e->a = operand;
+    join(e);
+    e->special = true;
+    e->mode = Mode::remote;
+    e->type = operand->type->base;
+    return e;
+  }
   e->a = op == Tok::exclaim ? condition(operand) : value(operand);
   join(e);
   Type* const type = value_type(e->a);
   if (is_error(type)) return bad(e);
   if (op == Tok::exclaim) return e;
   if (!is_arithmetic(type) && type->kind != Kind::opaque) {
-    error(e, fmt::format("'{}' of '{}'", unit_.text(at), describe(type)));
+    const char* const not_of = is_pointer(type)  ? ", and not pointers"
+                               : is_record(type) ? ", and no structures"
+                                                 : "";
+    error(e, fmt::format("'{}' takes numbers{}: '{}'", unit_.text(at), not_of, describe(type)));
     return bad(e);
   }
   e->type = promoted(type);
-  if ((op == Tok::kw_real || op == Tok::kw_imag)) {
+  if (part) {
     e->type = type->kind == Kind::complex ? unit_.types.basic(Kind::double_type) : type;
     if (type->base != nullptr) e->type = type->base;
     e->mode = strip(operand)->mode == Mode::local ? Mode::local : Mode::value;

@@ -34,7 +34,9 @@ Expr* Sema::integer(int token) {
                           : 10);
   e->is_zero = number == 0 && text.find_first_of("123456789") == std::string_view::npos;
   Kind kind = Kind::integer;
-  if (longs > 0 || number > 0xffffffffULL || (!hex && !octal && number > 0x7fffffffULL))
+  if (longs > 1)
+    kind = is_unsigned || number > 0x7fffffffffffffffULL ? Kind::ullong : Kind::llong;
+  else if (longs > 0 || number > 0xffffffffULL || (!hex && !octal && number > 0x7fffffffULL))
     kind = is_unsigned || number > 0x7fffffffffffffffULL ? Kind::ulong : Kind::long_int;
   else if (is_unsigned || number > 0x7fffffffULL)
     kind = Kind::uint;
@@ -53,17 +55,30 @@ Expr* Sema::floating(int token) {
   return e;
 }
 
+namespace {
+// By the prefix of a literal: L, u, U.
+Kind character_kind(std::string_view literal, Kind without) {
+  if (literal.size() < 2 || (literal[1] != '"' && literal[1] != '\'')) return without;
+  return literal[0] == 'L'   ? Kind::integer
+         : literal[0] == 'u' ? Kind::ushort
+         : literal[0] == 'U' ? Kind::uint
+                             : without;
+}
+}  // namespace
+
 Expr* Sema::character(int token) {
   Expr* const e = make(Node::literal, token, token, token);
   e->is_constant = true;
+  e->type = unit_.types.basic(character_kind(unit_.text(token), Kind::integer));
   return e;
 }
 
 Expr* Sema::string(int first, int last) {
   Expr* const e = make(Node::string, first, last, first);
-  e->type = unit_.types.make(
-      Kind::array,
-      unit_.types.basic(unit_.text(first)[0] == 'L' ? Kind::integer : Kind::character));
+  // One part with a prefix is enough.
+  Kind kind = Kind::character;
+  for (int i = first; i <= last; ++i) kind = character_kind(unit_.text(i), kind);
+  e->type = unit_.types.make(Kind::array, unit_.types.basic(kind));
   e->mode = Mode::local;
   e->is_constant = true;
   return e;

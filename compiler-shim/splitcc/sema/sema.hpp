@@ -97,6 +97,12 @@ class Sema {
   void finish_expression();
   void forget_pointers();
 
+  /// Whether two types are the same to C; nothing: not known.
+  [[nodiscard]] std::optional<bool> same_type(const Type* a, const Type* b) const;
+  [[nodiscard]] std::optional<bool> same_unqualified(const Type* a, const Type* b) const;
+  /// Whether the type of e is exactly the one that C gives it.
+  [[nodiscard]] bool is_sure(const Expr* e) const;
+
   /// A number, where it is known.
   [[nodiscard]] std::optional<Linear> known(const Expr* e) const;
 
@@ -161,9 +167,12 @@ class Sema {
   }
   void join(Expr* e);
   Type* arithmetic(Type* a, Type* b);
+  [[nodiscard]] std::optional<bool> same_bounds(const Type* a, const Type* b) const;
+  [[nodiscard]] bool is_sure_binary(const Expr* e) const;
   Expr* pointer_arithmetic(Expr* e);
   Expr* comparison(Expr* e);
   Expr* to_word(Expr* e, Type* to, Use use, const std::string& what);
+  void wrong_operands(const Expr* e, const Type* left, const Type* right);
   void check_order(Expr* e);
   void check_bounds(const Expr* e);
   void check_subscript(const Expr* subscript, const Bound& bound, const char* what,

@@ -108,6 +108,9 @@ Type* Sema::promoted(Type* type) {
 Type* Sema::arithmetic(Type* a, Type* b) {
   a = promoted(a);
   b = promoted(b);
+  if ((a->kind == Kind::ulong && b->kind == Kind::llong) ||
+      (a->kind == Kind::llong && b->kind == Kind::ulong))
+    return unit_.types.basic(Kind::ullong);
   return a->kind >= b->kind ? a : b;  // the kinds are in order of rank
 }
 

@@ -32,13 +32,15 @@ Type* Types::of_tag(Tag* tag) {
   return type;
 }
 
-Type* Types::constant(const Type* type) {
+Type* Types::qualified(const Type* type, bool is_const, bool is_volatile) {
   Type* const copy = make(type->kind);
   *copy = *type;
-  if (type->kind == Kind::array || type->kind == Kind::spread_array)
-    copy->base = constant(type->base);
-  else
-    copy->is_const = type->kind != Kind::function;
+  if (type->kind == Kind::array || type->kind == Kind::spread_array) {
+    copy->base = qualified(type->base, is_const, is_volatile);
+  } else if (type->kind != Kind::function) {
+    copy->is_const = copy->is_const || is_const;
+    copy->is_volatile = copy->is_volatile || is_volatile;
+  }
   return copy;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 /// @file
-/// Types of C and of Split-C. Qualifiers are not part of them: gcc checks qualifiers in plain C.
+/// Types of C and of Split-C. Compatibility here is without qualifiers: gcc checks qualifiers in
+/// plain C.
 
 #include <cstdint>
 #include <deque>
@@ -85,8 +86,9 @@ struct Type {
   std::vector<Type*> old_parameters;  // of a definition without a prototype
   bool has_prototype = false;
   bool is_variadic = false;
+  // Of an object, pointee, element or member that is neither array nor function.
   bool is_volatile = false;
-  bool is_const = false;      // of a pointee, element or member that is neither array nor function
+  bool is_const = false;
   std::string_view spelling;  // of floatn, opaque, complex
 };
 
@@ -99,8 +101,8 @@ class Types {
   [[nodiscard]] Type* spelled(Kind kind, std::string_view spelling);
   [[nodiscard]] Type* of_tag(Tag* tag);
   [[nodiscard]] Tag* make_tag(Kind kind, std::string name);
-  /// The same with const.
-  [[nodiscard]] Type* constant(const Type* type);
+  /// The same with these qualifiers.
+  [[nodiscard]] Type* qualified(const Type* type, bool is_const, bool is_volatile);
   [[nodiscard]] Type* pointer_to(Type* base) { return make(Kind::pointer, base); }
 
  private:

@@ -17,4 +17,5 @@ void f( vsc_word g, vsc_word cells, int i)
     g = (vsc_write8( ( vsc_spread_add( cells, (long)(i), sizeof(struct vsc_tag2)) + __builtin_offsetof(struct vsc_tag2, at)),  vsc_global( &here)));
  ({ struct vsc_tag2 vsc_t11 =  ({ struct vsc_tag2 vsc_t10; vsc_read(&vsc_t10,  vsc_spread_add( cells, (long)(2), sizeof(struct vsc_tag2)), sizeof vsc_t10); vsc_t10; }); vsc_write( vsc_spread_add( cells, (long)(1), sizeof(struct vsc_tag2)), &vsc_t11, sizeof vsc_t11); });
 }
+struct  vsc_tag3 { int n; int f[4]; };  vsc_word unnamed; union  vsc_tag4 { int n; };  typedef vsc_word unnamed_type;
 # 1 "<splitcc>"

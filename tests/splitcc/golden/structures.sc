@@ -16,3 +16,4 @@ void f(struct point *global g, cell *spread cells, int i)
     g = cells[i].at = &here;
     cells[1] = cells[2];
 }
+struct { int n; int f[4]; } *global unnamed; typedef union { int n; } *spread unnamed_type;

@@ -1,5 +1,6 @@
 /* What programs seldom do: bit-fields of other processes, global pointers that are initialized
  * statically, names for types of spread arrays, gets that convert, calls before definitions. */
+#include <pthread.h>
 #include <split-c/split-c.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,6 +81,104 @@ constants()
     OWN(changing, &x); OWN(fixed, table); OWN(pairs[1].g, table); OWN(parts.a, &x); OWN(parts.b, table);
     OWN(*to_const, &x); OWN(inner, &x); OWN(inner_pair.g, table + 3);
     CHECK(*declared == 4 && cs.k == 3 && nowhere == NULL && sizeof pairs / sizeof *pairs == 2);
+}
+
+/* Words and attributes around a global pointer's declaration. */
+static __thread int *global of_thread;
+_Alignas(64) int *global aligned_a, __attribute__((aligned(64))) *global aligned_b;
+__attribute__((aligned(64))) const struct { int k; int *global g; } aligned_c = { 3, &x };
+struct packed { char c; __attribute__((packed)) int *global g; };
+struct wide { char c; int *global __attribute__((aligned(32))) g; };
+typedef __attribute__((aligned(16))) int *global wide_word;
+struct wider { char c; wide_word g; } __attribute__((aligned(64))) *global to_wider;
+struct wider __attribute__((aligned(64))) *global tagged;
+
+void *other_thread(void *p) { of_thread = NULL; return p; }
+
+words_kept()
+{
+    pthread_t t;
+    static __attribute__((aligned(64))) int *global const inner = &x;
+
+    of_thread = &x;
+    pthread_create(&t, NULL, other_thread, NULL);
+    pthread_join(t, NULL);
+    CHECK(of_thread == &x);
+    CHECK(((long) &aligned_a | (long) &aligned_b | (long) &aligned_c | (long) &inner | (long) &tagged) % 64 == 0);
+    CHECK(sizeof(struct packed) == 9 && sizeof(struct wide) == 64 && sizeof *to_wider == 64);
+    OWN(aligned_c.g, &x); OWN(inner, &x);
+}
+
+/* Type names where gcc's words have them, and choices by type. */
+_Static_assert(sizeof(int *global) == 8 && __alignof__(int *spread) == 8, "a word");
+struct typed { char c; _Alignas(int *global) char d; _Static_assert(sizeof(int *spread[2]) == 16, "two" " words"); int a[3]; };
+__typeof__(int *global) typed_file = &x;
+typedef __typeof__(int *global (*)(int *spread)) typed_function;
+int typed_array[4]::, typed_calls;
+int *global typed_id(int *spread s) { return s; }
+typed_call() { return typed_calls++; }
+#define KIND(e) _Generic(e, int *global: 1, int *spread: 2, int *: 3, const int *global: 4, volatile int *global: 5, \
+    char *global: 6, int *global *global: 7, int (*global)[3]: 8, int: 9, double: 11, long long: 12, \
+    unsigned long long: 13, long: 14, int *global (*)(int *spread): 15, struct flags *global: 16, default: 0)
+
+type_names()
+{
+    int *global g = &typed_array[1], *global const kg = g, *global *global gg = NULL, (*global row)[3] = NULL;
+    const int *global cg = g;
+    volatile int *global vg = g;
+    __typeof__(int *global [2]) two = { g, &typed_array[2] };
+    typed_function id = typed_id;
+    long long ll = 1;
+
+    _Static_assert(sizeof two == 16, "two words");
+    OWN(typed_file, &x);
+    CHECK(two[0] == g && id(typed_array) == &typed_array[0] && sizeof(struct typed) == 24);
+    CHECK(__builtin_offsetof(struct { char c; int *global q; }, q) == 8);
+    CHECK(__builtin_offsetof(struct typed, a[sizeof(int *global) / 8]) == 16);
+
+    CHECK(KIND(g) == 1 && KIND(&typed_array[1]) == 2 && KIND(typed_array) == 2 && KIND(&x) == 3 && KIND(cg) == 4);
+    CHECK(KIND(vg) == 5 && KIND((char *global) g) == 6 && KIND(gg) == 7 && KIND(*gg) == 1 && KIND(row) == 8);
+    CHECK(KIND(*g) == 9 && KIND(*cg) == 9 && KIND(2.0) == 11 && KIND(sizeof g) == 0 && KIND(1LL) == 12);
+    CHECK(KIND(ll + 1UL) == 13 && KIND(g - g) == 14 && KIND(id) == 15 && KIND(typed_id) == 15 && KIND(kg) == 1);
+    CHECK(KIND((struct flags *global) 0) == 16 && KIND(id(typed_array)) == 1 && KIND(toproc(g)) == 9);
+
+    barrier();
+    if (MYPROC == 0) {
+        _Generic(*g, int: *g, default: x) = 7; CHECK(*g == 7);
+        _Generic(g, int *global: typed_array[2], default: x) += 8; CHECK(typed_array[2] == 8);
+        CHECK(_Generic(typed_call(), int: *g, default: 0) == 7 && _Generic(*g, default: typed_call(), int: *g) == 7);
+        CHECK(typed_calls == 0);
+        CHECK(_Generic(1.0f, float: typed_id, default: typed_id)(typed_array) == &typed_array[0]);
+        CHECK(&_Generic(1, int: *g, default: 3) == g && _Generic(1, int: g + 1, default: g) - g == 1);
+    }
+    CHECK(!__builtin_types_compatible_p(int *global, int *spread) && __builtin_types_compatible_p(__typeof__(g), int *global const));
+    CHECK(__builtin_choose_expr(0, 1, g) == g && __builtin_choose_expr(1, g, 5) == kg);
+    barrier();
+}
+
+/* Parts of complex numbers in other processes. */
+_Complex double complex_numbers[4]::;
+
+complex_parts()
+{
+    _Complex double *global g = (_Complex double *global) &complex_numbers[3];
+    double *global part, d;
+
+    barrier();
+    if (MYPROC == 0) {
+        *g = 1.5;
+        __imag__ *g = 5, __real__ complex_numbers[3] += 2;
+        part = &__imag__ *g;
+        CHECK(__imag__ *g == 5 && __real__ *g == 3.5 && *part == 5 && part - &__real__ *g == 1);
+        __imag__ *g := 7; sync();
+        d := __imag__ complex_numbers[3]; sync();
+        CHECK(d == 7 && (__imag__ *g)++ == 7 && -__imag__ *g == -8);
+        __real__ *g :- 4;
+    }
+    all_store_sync();
+    barrier();
+    CHECK(*g == 4 + 8 * 1.0i);
+    barrier();
 }
 
 /* Initializers without the inner braces, and with designators. */
@@ -249,7 +348,7 @@ calls_again() { CHECK(toproc(owner(&x)) == MYPROC && owner(0) == NULL && later(&
 
 splitc_main()
 {
-    bit_fields(), initialized(), constants(), flat(), types(), converting_gets(), chosen_here(), casts_here(), chosen_elsewhere(), calls(), calls_again();
+    bit_fields(), initialized(), constants(), words_kept(), type_names(), complex_parts(), flat(), types(), converting_gets(), chosen_here(), casts_here(), chosen_elsewhere(), calls(), calls_again();
     barrier();
     if (MYPROC == 0) printf("corners: passed\n");
 }

@@ -1,0 +1,2 @@
+int restrict, u;
+int *global U(int *global restrict) { return restrict; }

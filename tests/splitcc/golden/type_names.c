@@ -1,0 +1,27 @@
+# 1 "type_names.sc"
+ vsc_word A;  int  n;
+_Static_assert(sizeof(vsc_word) == 8, "a word");
+_Alignas( vsc_word ) int aligned;
+struct s { char c; _Static_assert(sizeof(vsc_word) == 8, "a" " word"); _Alignas( vsc_word ) int m; };
+__typeof__( vsc_word ) whole(__typeof__( vsc_word [(unsigned long)( 2)] ) p);
+int f( vsc_word g, vsc_word s)
+{
+    __typeof__( vsc_word ) h = g;
+    _Static_assert(sizeof(int) == 4, "an int");
+    n = __builtin_offsetof(struct { vsc_word g [ 2 ]; }, g[ ((int)vsc_read4((h)))]);
+    n = 0 + __builtin_types_compatible_p(int, int);
+ vsc_write4((g), (int)( 3));
+    h = (
+ vsc_add( g, (long)( 1) * (long)(sizeof(int)))
+                           );
+    n = _Generic(n, int: 1, default: 2) + ((int)vsc_read4((( g)))) + ( n);
+    return ( vsc_difference( h,  g, sizeof(int)));
+}
+# 1 "<splitcc>"
+static void vsc_allocate_statics(void) {
+  vsc_static_spread(&A, (unsigned long)( 4), sizeof(int), "A", "type_names.sc", 1);
+}
+static struct vsc_unit vsc_this_unit = {0, vsc_allocate_statics};
+static void __attribute__((__constructor__)) vsc_construct_unit(void) {
+  vsc_register_unit(&vsc_this_unit);
+}

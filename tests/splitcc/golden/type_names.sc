@@ -1,0 +1,18 @@
+int A[4]::, n;
+_Static_assert(sizeof(int *global) == 8, "a word");
+_Alignas(int *spread) int aligned;
+struct s { char c; _Static_assert(sizeof(int *spread) == 8, "a" " word"); _Alignas(int *global) int m; };
+__typeof__(int *global) whole(__typeof__(int *spread[2]) p);
+int f(int *global g, int *spread s)
+{
+    __typeof__(int *global) h = g;
+    _Static_assert(sizeof *g == 4, "an int");
+    n = __builtin_offsetof(struct { int *global g[2]; }, g[*h]);
+    n = __builtin_types_compatible_p(int *global, int *spread) + __builtin_types_compatible_p(int, int);
+    _Generic(*g, int: *g, default: n) = 3;
+    h = _Generic(g, int *spread: s,
+                 int *global: g + 1,
+                 default: 0);
+    n = _Generic(n, int: 1, default: 2) + *_Generic(1, int: g, default: g) + _Generic(*g, int: n, default: 0);
+    return _Generic((s), default: 0, int *spread: h - g);
+}
