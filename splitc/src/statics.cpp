@@ -147,7 +147,7 @@ Moved move_all(const Image& image, std::span<const ProtectedPages> all_protected
       ::open(fmt::format("/proc/self/task/{}/comm", id).c_str(), O_RDONLY | O_CLOEXEC));
   std::array<char, 32> text;
   const ssize_t got = file.is_open() ? ::read(file.get(), text.data(), text.size()) : 0;
-  return got > 1 ? std::string(text.data(), static_cast<std::size_t>(got) - 1) : "its name?";
+  return got > 1 ? std::string(text.data(), static_cast<std::size_t>(got) - 1) : "unnamed";
 }
 
 /// The reason against sharing when not all threads could be held.
