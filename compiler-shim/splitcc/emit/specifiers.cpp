@@ -49,22 +49,9 @@ std::string Emitter::storage_text(const Specifiers& s) {
 int Emitter::closing(int open) const {
   int depth = 0;
   for (int i = open;; ++i) {
-    switch (unit_.tokens[static_cast<std::size_t>(i)].kind) {
-      case Tok::l_paren:
-      case Tok::l_bracket:
-      case Tok::l_brace:
-        ++depth;
-        break;
-      case Tok::r_paren:
-      case Tok::r_bracket:
-      case Tok::r_brace:
-        if (--depth == 0) return i;
-        break;
-      case Tok::end:
-        return i;
-      default:
-        break;
-    }
+    const Tok token = unit_.tokens[static_cast<std::size_t>(i)].kind;
+    depth += bracket_depth(token);
+    if (depth == 0 || token == Tok::end) return i;
   }
 }
 

@@ -138,4 +138,21 @@ struct Token {
   std::string_view text;
 };
 
+/// What a token adds to the depth of nesting: 1 for an opening bracket of any kind, -1 for a
+/// closing one, 0 for all else.
+[[nodiscard]] constexpr int bracket_depth(Tok token) noexcept {
+  switch (token) {
+    case Tok::l_paren:
+    case Tok::l_bracket:
+    case Tok::l_brace:
+      return 1;
+    case Tok::r_paren:
+    case Tok::r_bracket:
+    case Tok::r_brace:
+      return -1;
+    default:
+      return 0;
+  }
+}
+
 }  // namespace viaduct::splitcc

@@ -80,22 +80,8 @@ int Parser::expect(Tok what, const char* name, const char* where) {
 void Parser::skip_balanced() {
   int depth = 0;
   do {
-    switch (kind()) {
-      case Tok::l_paren:
-      case Tok::l_bracket:
-      case Tok::l_brace:
-        ++depth;
-        break;
-      case Tok::r_paren:
-      case Tok::r_bracket:
-      case Tok::r_brace:
-        --depth;
-        break;
-      case Tok::end:
-        fail_expected("a closing bracket", "");
-      default:
-        break;
-    }
+    if (kind() == Tok::end) fail_expected("a closing bracket", "");
+    depth += bracket_depth(kind());
     ++at_;
   } while (depth > 0);
 }
