@@ -110,6 +110,7 @@ class Parser {
   Type* tag_specifier(Specifiers& specifiers);
   void members(Tag* tag);
   void member_declaration(Tag* tag);
+  Type* member_type(const Declarator& d);
   void enumerators(Tag* tag);
   void add_enumerator(Symbol* symbol);
   Type* typeof_specifier();

@@ -99,6 +99,19 @@ void add_member(Tag* tag, const Member& member) {
 }
 }  // namespace
 
+// The type of a member, or the error type behind an error. A structure that holds itself would be
+// walked without an end.
+Type* Parser::member_type(const Declarator& d) {
+  const Type* element = d.type;
+  while (element->kind == Kind::array) element = element->base;
+  const bool has_size = element->kind != Kind::function && element->kind != Kind::void_type;
+  const bool is_defined = !is_record(element) || element->tag->is_complete;
+  if (has_size && is_defined) return d.type;
+  sema_.error_at(d.first, fmt::format("a member of type '{}'{}", describe(d.type),
+                                      is_defined ? "" : ", which is not defined"));
+  return sema_.error_type();
+}
+
 void Parser::member_declaration(Tag* tag) {
   unit_.declarations.emplace_back();
   Declaration& declaration = unit_.declarations.back();
@@ -126,11 +139,7 @@ void Parser::member_declaration(Tag* tag) {
                      "pointer and allocate with all_spread_malloc(...)");
       d.type = sema_.error_type();
     }
-    if (d.type->kind == Kind::function || d.type->kind == Kind::void_type)
-      sema_.error_at(d.first, fmt::format("a member of type '{}'", describe(d.type)));
-    if (is_record(d.type) && !d.type->tag->is_complete)
-      sema_.error_at(d.first,
-                     fmt::format("a member of type '{}', which is not defined", describe(d.type)));
+    d.type = member_type(d);
     if (kind() == Tok::colon) {
       d.bits_first = at_++;
       root(conditional());
