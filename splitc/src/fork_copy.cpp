@@ -124,7 +124,7 @@ void after_fork_in_child() noexcept {
     g_forked_copy = true;
     // Split-C's operations stop the child with a sentence; operations that go on with values in
     // registers stop it at their light poll.
-    hot = Hot{};
+    hot = outside();
     hot.next_header = &full_word;
     the_collective_engine = nullptr;
   }

@@ -20,6 +20,7 @@
 #include "runtime/errors/codes.hpp"
 #include "splitc/src/fork_copy.hpp"
 #include "splitc/src/machine_impl.hpp"
+#include "splitc/src/new_threads.hpp"
 #include "splitc/src/served.hpp"
 #include "splitc/src/wait.hpp"
 #include "via/choice.hpp"
@@ -141,7 +142,7 @@ Machine::Machine(Job& job) : job_(job), settings_(load_settings()) {
     job.bootstrap().fence();
   } catch (...) {
     collective_engine_.reset();
-    hot = Hot{};
+    hot = outside();
     the_machine = nullptr;
     throw;
   }
@@ -153,7 +154,7 @@ Machine::~Machine() {
     impl_->leave();
   }
   collective_engine_.reset();
-  hot = Hot{};
+  hot = outside();
   the_machine = nullptr;
   impl_.reset();
   memory_.reset();
@@ -219,6 +220,7 @@ Machine::Impl::Impl(Machine& owner, Job& its_job)
   mapped.resize(job.size());
   hot.myproc = index(job.rank());
   hot.procs = job.size();
+  if (!job.threads_mode()) show_in_new_threads(hot.myproc, hot.procs);
   all_off_node = settings.off_node;
   for (std::uint32_t p = 0; p < job.size(); ++p) {
     if (!is_remote(p)) continue;

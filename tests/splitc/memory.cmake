@@ -6,14 +6,17 @@ viaduct_add_test(
   RANKS 1 2 4 7 MODES processes threads LIBRARIES viaduct::splitc)
 
 # The same, position-independent: each process has the program at an address of its own.
+function(splitc_position_independent program)
+  set_target_properties(${program} PROPERTIES POSITION_INDEPENDENT_CODE ON DISABLE_PRECOMPILE_HEADERS ON)
+  target_link_libraries(${program} PRIVATE $<TARGET_FILE:viaduct_splitc> viaduct::viaduct)
+  target_link_options(${program} PRIVATE -pie)
+  add_dependencies(${program} viaduct_splitc)
+  if(NOT VIADUCT_SANITIZE)
+    target_link_libraries(${program} PRIVATE mimalloc)
+  endif()
+endfunction()
 viaduct_add_program(splitc_memory_pie SOURCES ${here}/memory_test.cpp)
-set_target_properties(splitc_memory_pie PROPERTIES POSITION_INDEPENDENT_CODE ON DISABLE_PRECOMPILE_HEADERS ON)
-target_link_libraries(splitc_memory_pie PRIVATE $<TARGET_FILE:viaduct_splitc> viaduct::viaduct)
-target_link_options(splitc_memory_pie PRIVATE -pie)
-add_dependencies(splitc_memory_pie viaduct_splitc)
-if(NOT VIADUCT_SANITIZE)
-  target_link_libraries(splitc_memory_pie PRIVATE mimalloc)
-endif()
+splitc_position_independent(splitc_memory_pie)
 
 # splitc_memory_with(NAME PROGRAM RANKS VARIABLE=VALUE... [-- ARGUMENT...])
 function(splitc_memory_with name program ranks)
@@ -38,6 +41,13 @@ foreach(ranks 2 7)
   splitc_memory_with(private_statics splitc_memory ${ranks} VIADUCT_LOG=warn -- private_statics)
   splitc_memory_with(elsewhere splitc_memory ${ranks} VIADUCT_SEGMENT_BASE=81920G)
 endforeach()
+
+# The process' numbers where splitc_main does not run, in a program at a fixed address and in a position-independent one.
+viaduct_add_program(splitc_numbers SOURCES ${here}/numbers_test.cpp LIBRARIES viaduct::splitc)
+splitc_memory_with(numbers splitc_numbers 3)
+viaduct_add_program(splitc_numbers_pie SOURCES ${here}/numbers_test.cpp)
+splitc_position_independent(splitc_numbers_pie)
+splitc_memory_with(numbers_pie splitc_numbers_pie 3)
 
 # Threads that write to static data while it is moved.
 splitc_memory_with(busy_threads splitc_memory 2 VIADUCT_LOG=warn -- busy_threads)

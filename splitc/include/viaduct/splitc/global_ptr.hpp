@@ -16,9 +16,12 @@
 namespace viaduct::splitc {
 
 /// The number of this process, 0 to PROCS - 1. As in the language the name is in capitals: the
-/// macro MYPROC stands for it (splitc.hpp).  Cost: one load.
+/// macro MYPROC stands for it (splitc.hpp). Outside splitc_main: 0 before, as in it afterwards, in
+/// forked children, and in threads that begin after splitc_main has. 0 in threads that are older,
+/// and where ranks are threads, in threads that they make.  Cost: one load.
 [[nodiscard]] inline int myproc() noexcept { return static_cast<int>(detail::hot.myproc); }
-/// How many processes there are; the macro PROCS stands for it.  Cost: one load.
+/// How many processes there are; the macro PROCS stands for it. Outside splitc_main as MYPROC, with
+/// 1 in place of 0.  Cost: one load.
 [[nodiscard]] inline int procs() noexcept { return static_cast<int>(detail::hot.procs); }
 
 /// @p Mode: whether the source checks its accesses (detail/here.hpp).
@@ -157,7 +160,8 @@ class global_ptr : public detail::PointerTraits<T> {
   friend constexpr bool operator==(global_ptr a, global_ptr b) noexcept {
     return a.word_ == b.word_ || (!a && !b);
   }
-  /// @return the order by process, then by address: with a meaning within one process only.
+  /// @return a fixed order: by process, then by address within one array or object. Objects of
+  ///         shared memory come behind all others of their process, whatever their addresses are.
   friend constexpr std::strong_ordering operator<=>(global_ptr a, global_ptr b) noexcept {
     return a == b ? std::strong_ordering::equal : a.word_ <=> b.word_;
   }

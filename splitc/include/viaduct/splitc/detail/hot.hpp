@@ -76,6 +76,14 @@ struct Hot {
 /// later, so that no access calls a function to find `hot`, not even in position-independent code.
 [[gnu::tls_model("initial-exec")]] extern thread_local constinit Hot hot;
 
+/// `hot` when Split-C has ended, and in a forked child: the process keeps its number.
+[[nodiscard]] inline Hot outside() noexcept {
+  Hot value;
+  value.myproc = hot.myproc;
+  value.procs = hot.procs;
+  return value;
+}
+
 [[gnu::noinline]] void poll_slow();
 
 /// The translation between the two forms of words. The process': where ranks are threads, all words
