@@ -167,19 +167,23 @@ void add_local(Misuses& all, const std::string& operation, Act act) {
                  }});
 }
 
+/// A negative count, and one whose bytes are more than a number of 64 bits holds.
 template <class Act>
-void add_negative(Misuses& all, const std::string& operation, Act act, bool is_usual = false) {
-  all.push_back({"negative_" + operation, kStopped,
-                 rank_says(0, operation) + "[0-9]+ bytes are more than a process' memory has",
-                 [act] {
-                   static int here[100];
-                   const int count = static_cast<int>(here[0]) - 3;
-                   with_block([&](auto& block) {
-                     act(toglobal(next_process(), &here[0]), block.data(),
-                         static_cast<std::size_t>(count));
-                   });
-                 },
-                 is_usual});
+void add_counts(Misuses& all, const std::string& operation, Act act, bool is_usual = false) {
+  const auto add = [&](const char* kind, std::size_t count, bool usual) {
+    all.push_back({kind + operation, kStopped,
+                   rank_says(0, operation) + "[0-9]+ bytes are more than a process' memory has",
+                   [act, count] {
+                     static int here[100];
+                     with_block([&](auto& block) {
+                       act(toglobal(next_process(), &here[0]), block.data(),
+                           static_cast<std::size_t>(here[0]) + count);
+                     });
+                   },
+                   usual});
+  };
+  add("negative_", static_cast<std::size_t>(-3), is_usual);
+  add("too_many_", (std::size_t{1} << 62) + 2, false);
 }
 
 /// What is read by message cannot be written to where the program wants it.
@@ -208,17 +212,17 @@ void add_pointer_misuses(Misuses& all) {
   add_local(all, "bulk_put", [](auto p) { bulk_put(p, nullptr, 100); });
   add_local(all, "bulk_store", [](auto p) { bulk_store(p, nullptr, 100); });
   add_local(all, "bulk_store_now", [](auto p) { bulk_store_now(p, nullptr, 100); });
-  add_negative(
+  add_counts(
       all, "bulk_read", [](auto p, int* b, auto n) { bulk_read(b, p, n); }, true);
   all.push_back({"negative_store_sync", kStopped,
                  rank_says(0, "store_sync") + "[0-9]+ bytes never come: the count is negative",
                  [] { store_sync(static_cast<std::size_t>(-1)); }});
-  add_negative(all, "bulk_write", [](auto p, int* b, auto n) { bulk_write(p, b, n); });
-  add_negative(all, "bulk_get", [](auto p, int* b, auto n) { bulk_get(b, p, n); });
-  add_negative(all, "bulk_put", [](auto p, int* b, auto n) { bulk_put(p, b, n); });
-  add_negative(
+  add_counts(all, "bulk_write", [](auto p, int* b, auto n) { bulk_write(p, b, n); });
+  add_counts(all, "bulk_get", [](auto p, int* b, auto n) { bulk_get(b, p, n); });
+  add_counts(all, "bulk_put", [](auto p, int* b, auto n) { bulk_put(p, b, n); });
+  add_counts(
       all, "bulk_store", [](auto p, int* b, auto n) { bulk_store(p, b, n); }, true);
-  add_negative(all, "bulk_store_now", [](auto p, int* b, auto n) { bulk_store_now(p, b, n); });
+  add_counts(all, "bulk_store_now", [](auto p, int* b, auto n) { bulk_store_now(p, b, n); });
   add_wild_target(all);
 }
 

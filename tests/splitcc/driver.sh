@@ -93,10 +93,42 @@ there told.o
 check help 0 'usage: splitcc' "$splitcc" --help
 check version 0 '^splitcc .*[0-9]' "$splitcc" --version
 
+# C++ has __int128 among its integers by default, and types without a default constructor.
+cat >values.C <<'END'
+#include <viaduct/splitc.hpp>
+using namespace viaduct::splitc;
+struct Id {
+  explicit Id(int x) : value(x) {}
+  int value;
+};
+struct Name {
+  explicit Name(int x) : parts{x, x, x} {}
+  int parts[3];
+};
+Id twice(Id x) { return Id(2 * x.value); }
+extern "C" int values(void) {
+  const __int128 one = 1;
+  if (all_reduce_add(one << 70) != one * PROCS << 70 || all_reduce_add(-one) != -PROCS) return 1;
+  if (all_scan_add(one << 70) != one * (MYPROC + 1) << 70) return 2;
+  const global_ptr<Id> id = toglobal(0, all_malloc<Id>(1));
+  const global_ptr<Name> name = toglobal(0, all_malloc<Name>(1));
+  if (MYPROC == 1) write(id, Id(7)), write(name, Name(8));
+  barrier();
+  Id got(0);
+  wait(get(&got, id));
+  return read(id).value == 7 && got.value == 7 && read(name).parts[2] == 8 && atomic<twice>(0, Id(4)).value == 8 ? 0 : 3;
+}
+END
+printf 'int values(void);\nsplitc_main() { return values(); }\n' >values_main.sc
+check values 0 '^$' "$splitcc" values.C values_main.sc -o values
+check result 0 '^$' "$run" -n 3 ./values
+
 # Wrong command lines.
 check nothing 2 'no input files' "$splitcc"
 check missing 1 'absent.sc: no such file' "$splitcc" -c absent.sc
 check unknown 2 'no option of splitcc' "$splitcc" --frobnicate main.sc
+check shared 2 'Put Split-C into an archive' "$splitcc" -shared -fPIC parts/plain.c
+check static 2 'linked dynamically' "$splitcc" -static main.sc
 check two_outputs 2 'several files' "$splitcc" -c main.sc parts/other.sc -o both.o
 check value 2 'needs a value' "$splitcc" main.sc -o
 # What is read is not written over.

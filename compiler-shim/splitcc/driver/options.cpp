@@ -212,9 +212,14 @@ class Reader {
       o_.standard = standard_below_split_c(name);
       return true;
     }
-    if (begins_with(arg, "-Wl,") || begins_with(arg, "-static") || begins_with(arg, "-shared")) {
-      if (begins_with(arg, "-static") || begins_with(arg, "-shared"))
-        throw UsageError{fmt::format("{}: programs of splitcc are linked dynamically", arg)};
+    if (arg == "-static" || arg == "-static-pie")
+      throw UsageError{fmt::format("{}: programs of splitcc are linked dynamically", arg)};
+    if (arg == "-shared")
+      throw UsageError{
+          "-shared: splitcc links programs alone. Put Split-C into an archive (splitcc -c, ar), "
+          "and "
+          "make a shared library of C or C++ with gcc or g++"};
+    if (begins_with(arg, "-Wl,") || begins_with(arg, "-static-lib") || arg == "-shared-libgcc") {
       o_.link.push_back(arg);
       return true;
     }

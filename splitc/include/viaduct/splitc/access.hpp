@@ -149,7 +149,7 @@ template <class T>
   using V = std::remove_cv_t<T>;
   auto* const found =
       static_cast<T*>(static_cast<V*>(detail::mapped_objects(first.word(), count, sizeof(V))));
-  if (found != nullptr) at.check("mapped", first.word(), count * sizeof(T));
+  if (found != nullptr) at.check("mapped", first.word(), detail::bytes_of<T>(count));
   return found;
 }
 

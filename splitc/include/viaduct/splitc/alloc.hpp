@@ -34,8 +34,9 @@ template <class T>
   const detail::CallScope scope(at);
   return spread_ptr<T>::from_word(detail::all_spread_malloc(count, sizeof(T)));
 }
-/// Collective: blocks until every process has made the call. Frees an array of all_spread_malloc();
-/// null is fine. Stops the program with a sentence for any other pointer.
+/// Collective: blocks until every process has made the call. Frees an array of all_spread_malloc()
+/// or all_malloc(), which take the same memory; null is fine. Stops the program with a sentence for
+/// any other pointer.
 template <class T>
 inline void all_spread_free(spread_ptr<T> array, detail::Here at = detail::here()) {
   const detail::CallScope scope(at);

@@ -203,16 +203,17 @@ struct Call {
   // A tuple need not be trivially copyable: the arguments travel one behind the other.
   static constexpr std::size_t kBytes = (sizeof(A) + ... + 0);
   static void thunk(const std::byte* from, std::byte* result) {
-    std::tuple<std::remove_cv_t<A>...> arguments;
+    std::tuple<Room<A>...> arguments;
     std::apply(
         [&from](auto&... a) {
-          ((std::memcpy(static_cast<void*>(&a), from, sizeof(a)), from += sizeof(a)), ...);
+          ((std::memcpy(static_cast<void*>(&a.value), from, sizeof(a)), from += sizeof(a)), ...);
         },
         arguments);
+    const auto call = [](auto&... a) -> decltype(auto) { return F(a.value...); };
     if constexpr (std::is_void_v<R>) {
-      std::apply(F, arguments);
+      std::apply(call, arguments);
     } else {
-      const R value = std::apply(F, arguments);
+      const R value = std::apply(call, arguments);
       std::memcpy(result, &value, sizeof(R));
     }
   }
@@ -226,9 +227,9 @@ struct Call {
     } else {
       static_assert(std::is_trivially_copyable_v<R> && sizeof(R) <= kResultBytes,
                     "the result must be trivially copyable, of at most 40 bytes");
-      R value;
-      kCall(process, &thunk, bytes.data(), kBytes, &value, sizeof(R));
-      return value;
+      Room<R> room;
+      kCall(process, &thunk, bytes.data(), kBytes, &room.value, sizeof(R));
+      return room.value;
     }
   }
   static Handle put(std::uint32_t process, const A&... a) {

@@ -29,17 +29,17 @@ Handle bulk_put(std::uint64_t to, const void* from, std::size_t bytes);
 template <Value T>
 inline void bulk_read(std::type_identity_t<std::remove_cv_t<T>>* to, global_ptr<T> from,
                       std::size_t count, detail::Here at = detail::here()) {
-  at.check("bulk_read", from.word(), count * sizeof(T));
-  detail::bulk_read(to, from.word(), count * sizeof(T));
+  at.check("bulk_read", from.word(), detail::bytes_of<T>(count));
+  detail::bulk_read(to, from.word(), detail::bytes_of<T>(count));
 }
 /// @p count elements at @p from to @p to. Blocks until all are there.
 /// Order: as write(), for the block as a whole. Otherwise as bulk_read().
 template <Variable T>
 inline void bulk_write(global_ptr<T> to, const std::type_identity_t<T>* from, std::size_t count,
                        detail::Here at = detail::here()) {
-  at.check("bulk_write", to.word(), count * sizeof(T));
-  const detail::Source source(at, "bulk_write", to.word(), from, count * sizeof(T));
-  detail::bulk_write(to.word(), from, count * sizeof(T));
+  at.check("bulk_write", to.word(), detail::bytes_of<T>(count));
+  const detail::Source source(at, "bulk_write", to.word(), from, detail::bytes_of<T>(count));
+  detail::bulk_write(to.word(), from, detail::bytes_of<T>(count));
   source.check();
 }
 /// Split-phase: sync() or wait() completes it; @p to is unspecified until then.
@@ -49,17 +49,17 @@ inline void bulk_write(global_ptr<T> to, const std::type_identity_t<T>* from, st
 template <Value T>
 inline Handle bulk_get(std::type_identity_t<std::remove_cv_t<T>>* to, global_ptr<T> from,
                        std::size_t count, detail::Here at = detail::here()) {
-  at.check("bulk_get", from.word(), count * sizeof(T));
-  return detail::bulk_get(to, from.word(), count * sizeof(T));
+  at.check("bulk_get", from.word(), detail::bytes_of<T>(count));
+  return detail::bulk_get(to, from.word(), detail::bytes_of<T>(count));
 }
 /// Split-phase, as bulk_get(). @p from may be changed when the call returns.  Order as there.
 /// Blocks: as bulk_get(); 8 KiB and more by RDMA until the device has read them.
 template <Variable T>
 inline Handle bulk_put(global_ptr<T> to, const std::type_identity_t<T>* from, std::size_t count,
                        detail::Here at = detail::here()) {
-  at.check("bulk_put", to.word(), count * sizeof(T));
-  const detail::Source source(at, "bulk_put", to.word(), from, count * sizeof(T));
-  const Handle handle = detail::bulk_put(to.word(), from, count * sizeof(T));
+  at.check("bulk_put", to.word(), detail::bytes_of<T>(count));
+  const detail::Source source(at, "bulk_put", to.word(), from, detail::bytes_of<T>(count));
+  const Handle handle = detail::bulk_put(to.word(), from, detail::bytes_of<T>(count));
   source.check();
   return handle;
 }

@@ -25,9 +25,20 @@ concept Number = std::integral<T> || std::floating_point<T>;
 namespace detail {
 /// Sums and products of integers are formed in this type, so that they wrap around.
 template <class T>
-using Wrapping =
-    std::conditional_t<!std::is_integral_v<T>, T,
-                       std::conditional_t<sizeof(T) <= 4, std::uint32_t, std::uint64_t>>;
+struct WrappingType {
+  using type = std::conditional_t<sizeof(T) <= 4, std::uint32_t, std::uint64_t>;
+};
+template <std::floating_point T>
+struct WrappingType<T> {
+  using type = T;
+};
+template <std::integral T>
+requires(sizeof(T) > 8)  // __int128 is an integer for gnu++20
+    struct WrappingType<T> {
+  using type = std::make_unsigned_t<T>;
+};
+template <class T>
+using Wrapping = typename WrappingType<T>::type;
 }  // namespace detail
 
 /// The operators of the named reductions. Integers wrap around.

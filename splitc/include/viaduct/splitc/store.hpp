@@ -98,9 +98,9 @@ inline void store(spread_ptr<T> to, std::type_identity_t<T> value, store_counter
 template <Variable T>
 inline void bulk_store(global_ptr<T> to, const std::type_identity_t<T>* from, std::size_t count,
                        detail::Here at = detail::here()) {
-  at.check("bulk_store", to.word(), count * sizeof(T));
-  const detail::Source source(at, "bulk_store", to.word(), from, count * sizeof(T));
-  detail::bulk_store(to.word(), from, count * sizeof(T));
+  at.check("bulk_store", to.word(), detail::bytes_of<T>(count));
+  const detail::Source source(at, "bulk_store", to.word(), from, detail::bytes_of<T>(count));
+  detail::bulk_store(to.word(), from, detail::bytes_of<T>(count));
   source.check();
 }
 /// The same, counted on the target's @p counter and not by store_sync(). Blocks, order and cost: as
@@ -108,9 +108,9 @@ inline void bulk_store(global_ptr<T> to, const std::type_identity_t<T>* from, st
 template <Variable T>
 inline void bulk_store(global_ptr<T> to, const std::type_identity_t<T>* from, std::size_t count,
                        store_counter counter, detail::Here at = detail::here()) {
-  at.check("bulk_store", to.word(), count * sizeof(T));
-  const detail::Source source(at, "bulk_store", to.word(), from, count * sizeof(T));
-  detail::bulk_store_on(to.word(), from, count * sizeof(T), counter.place());
+  at.check("bulk_store", to.word(), detail::bytes_of<T>(count));
+  const detail::Source source(at, "bulk_store", to.word(), from, detail::bytes_of<T>(count));
+  detail::bulk_store_on(to.word(), from, detail::bytes_of<T>(count), counter.place());
   source.check();
 }
 
@@ -140,9 +140,9 @@ inline void store_now(spread_ptr<T> to, std::type_identity_t<T> value,
 template <Variable T>
 inline void bulk_store_now(global_ptr<T> to, const std::type_identity_t<T>* from, std::size_t count,
                            detail::Here at = detail::here()) {
-  at.check("bulk_store_now", to.word(), count * sizeof(T));
-  const detail::Source source(at, "bulk_store_now", to.word(), from, count * sizeof(T));
-  detail::bulk_store_now(to.word(), from, count * sizeof(T));
+  at.check("bulk_store_now", to.word(), detail::bytes_of<T>(count));
+  const detail::Source source(at, "bulk_store_now", to.word(), from, detail::bytes_of<T>(count));
+  detail::bulk_store_now(to.word(), from, detail::bytes_of<T>(count));
   source.check();
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 // The parts of single-value access that every type shares.
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -52,9 +53,7 @@ template <class T>
 [[nodiscard]] inline T load_word(const std::byte* place) noexcept {
   const BitsOf<T> bits = __atomic_load_n(reinterpret_cast<const BitsOf<T>*>(place),
                                          stands(Fence::load) ? __ATOMIC_ACQUIRE : __ATOMIC_RELAXED);
-  T value;
-  std::memcpy(static_cast<void*>(&value), &bits, sizeof(T));
-  return value;
+  return std::bit_cast<std::remove_cv_t<T>>(bits);
 }
 template <class T>
 inline void store_word(std::byte* place, const T& value) noexcept {
@@ -62,6 +61,20 @@ inline void store_word(std::byte* place, const T& value) noexcept {
   std::memcpy(&bits, &value, sizeof(T));
   __atomic_store_n(reinterpret_cast<BitsOf<T>*>(place), bits,
                    stands(Fence::store) ? __ATOMIC_RELEASE : __ATOMIC_RELAXED);
+}
+
+/// Room for a value of a type that may be without a default constructor.
+template <class T>
+union Room {
+  Room() noexcept {}
+  std::remove_cv_t<T> value;
+};
+
+/// The bytes of @p count elements; more than any memory has when the product overflows.
+template <class T>
+[[nodiscard]] constexpr std::size_t bytes_of(std::size_t count) noexcept {
+  constexpr std::size_t kMost = static_cast<std::size_t>(-1);
+  return count <= kMost / sizeof(T) ? count * sizeof(T) : kMost;
 }
 
 /// One split-phase operation; an all-zero one is complete. Tickets number a channel's requests, or
@@ -98,9 +111,9 @@ template <class T>
       return load_word<T>(place);
     }
   }
-  T value;
-  read_slow(from, &value, sizeof(T));
-  return value;
+  Room<T> room;
+  read_slow(from, &room.value, sizeof(T));
+  return room.value;
 }
 /// Stores a word that is in the view of its process; false: it is not.
 template <class T>
