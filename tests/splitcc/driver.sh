@@ -93,7 +93,7 @@ there told.o
 check help 0 'usage: splitcc' "$splitcc" --help
 check version 0 '^splitcc .*[0-9]' "$splitcc" --version
 
-# C++ has __int128 among its integers by default, and types without a default constructor.
+# A program whose splitc_main is C++. C++ has __int128 among its integers by default, and types without a default constructor.
 cat >values.C <<'END'
 #include <viaduct/splitc.hpp>
 using namespace viaduct::splitc;
@@ -106,7 +106,7 @@ struct Name {
   int parts[3];
 };
 Id twice(Id x) { return Id(2 * x.value); }
-extern "C" int values(void) {
+int splitc_main(int, char **) {
   const __int128 one = 1;
   if (all_reduce_add(one << 70) != one * PROCS << 70 || all_reduce_add(-one) != -PROCS) return 1;
   if (all_scan_add(one << 70) != one * (MYPROC + 1) << 70) return 2;
@@ -119,8 +119,7 @@ extern "C" int values(void) {
   return read(id).value == 7 && got.value == 7 && read(name).parts[2] == 8 && atomic<twice>(0, Id(4)).value == 8 ? 0 : 3;
 }
 END
-printf 'int values(void);\nsplitc_main() { return values(); }\n' >values_main.sc
-check values 0 '^$' "$splitcc" values.C values_main.sc -o values
+check values 0 '^$' "$splitcc" values.C -o values
 check result 0 '^$' "$run" -n 3 ./values
 
 # Wrong command lines.

@@ -43,4 +43,4 @@ int run(int (*body)(int, char**), int argc, char** argv);
 
 /// The program. Called in every process, when all have started; ends when all have returned.
 /// @return the exit code of this process.
-int splitc_main(int argc, char** argv);
+extern "C" int splitc_main(int argc, char** argv);
