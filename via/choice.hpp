@@ -30,14 +30,22 @@ struct Choice {
 /// Throws Error, naming the provider that is missing, unless all ranks of @p job are on one host.
 void require_one_host(const Job& job);
 
-/// Puts this rank's VIADUCT_AM_GENERATION for the others to compare.  Call before a fence of
-/// Job::bootstrap().  Throws Error: there is no such generation.
-void state_generation(Job& job);
+/// @return a key of Job::bootstrap() for the NIC or transport that this rank opens next. All ranks
+/// get the same one, whatever their providers.
+[[nodiscard]] std::string next_nic_key(Job& job);
 
-/// Compares this rank's VIADUCT_AM_GENERATION with rank 0's. Ranks that differ would wait for each
-/// other in use_transport_where_needed().  Call after the fence that follows state_generation().
-/// Throws Error naming both values: they differ.
-void require_same_generation(Job& job);
+/// The fence at which all ranks open what next_nic_key() has named @p key.  Throws Error naming
+/// both kinds of provider: this rank's, @p kind, is not rank 0's.
+void fence_of_provider(Job& job, const std::string& key, std::string_view kind);
+
+/// Puts this rank's VIADUCT_AM_GENERATION and VIADUCT_PROVIDER for the others to compare.  Call
+/// before a fence of Job::bootstrap().  Throws Error: one of them names what there is not.
+void state_transport(Job& job);
+
+/// Compares them with rank 0's: the generation, and the kind of provider, whose devices may differ.
+/// Ranks that differ would wait for each other in use_transport_where_needed().  Call after the
+/// fence that follows state_transport().  Throws Error naming both values: they differ.
+void require_same_transport(Job& job);
 
 /// Gives @p nic a transport to the ranks that it does not reach by shared memory: those of other
 /// hosts, or, with VIADUCT_PROVIDER=verbs, all others. Nothing to do where there are none.

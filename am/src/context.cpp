@@ -63,7 +63,7 @@ constexpr std::string_view kBootstrapKey = "am.settings";
 /// everywhere.
 void compare_settings(Job& job, const Settings& mine) {
   job.bootstrap().put_value(kBootstrapKey, mine);
-  via::state_generation(job);
+  via::state_transport(job);
   job.bootstrap().fence();
   const auto theirs = job.bootstrap().get_value<Settings>(Rank{0}, kBootstrapKey);
   if (!theirs || theirs->slots != mine.slots || theirs->credits != mine.credits ||
@@ -73,7 +73,7 @@ void compare_settings(Job& job, const Settings& mine) {
                     " and rank 0 differ in VIADUCT_AM_SLOTS, VIADUCT_AM_CREDITS or "
                     "VIADUCT_AM_MEDIUM_BYTES: set them "
                     "alike for all ranks");
-  via::require_same_generation(job);
+  via::require_same_transport(job);
 }
 
 }  // namespace

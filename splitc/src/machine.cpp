@@ -60,7 +60,7 @@ void compare_settings(Job& job, const Settings& s) {
                     s.spread_bytes,
                     s.heap_bytes};
   job.bootstrap().put_value(kSettingsKey, mine);
-  via::state_generation(job);
+  via::state_transport(job);
   job.bootstrap().fence();
   if (job.bootstrap().get_value<Values>(Rank{0}, kSettingsKey) != mine)
     throw Error(errors::settings_differ, std::errc::invalid_argument,
@@ -68,7 +68,7 @@ void compare_settings(Job& job, const Settings& s) {
                 "VIADUCT_SPREAD_BYTES, VIADUCT_HEAP_BYTES) of rank " +
                     std::to_string(index(job.rank())) +
                     " are not those of rank 0: give all ranks the same environment");
-  via::require_same_generation(job);
+  via::require_same_transport(job);
 }
 
 MappedMemory make_views() {

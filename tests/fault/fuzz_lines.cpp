@@ -66,7 +66,7 @@ void never(am::Endpoint& e) {
 /// place that lasts, as only a real connection can; what the victim answers goes to nobody.
 void forge_control_messages(viaduct::Job& job, am::Context& context, Random& random,
                             std::uint64_t count) {
-  const auto value = job.bootstrap().get(viaduct::Rank{0}, "via.shm.0");
+  const auto value = job.bootstrap().get(viaduct::Rank{0}, "via.nic.0");
   std::uint64_t offset = 0;
   if (value.size() != sizeof offset) return;
   std::memcpy(&offset, value.data(), sizeof offset);

@@ -50,9 +50,9 @@ if ! printf '%s\n' "$output" | grep VIADUCT_AM_SLOT | grep -q VIADUCT_AM_SLOTS; 
   failures=$((failures + 1))
 fi
 
-# Ranks must not differ. The generations would wait for each other for ever.
+# Ranks must not differ. The generations and providers would wait for each other for ever.
 for setting in VIADUCT_AM_SLOTS=64 VIADUCT_AM_CREDITS=7 VIADUCT_AM_MEDIUM_BYTES=16K \
-  VIADUCT_AM_GENERATION=v3 "VIADUCT_AM_GENERATION=v1 v3"; do
+  VIADUCT_AM_GENERATION=v3 "VIADUCT_AM_GENERATION=v1 v3" VIADUCT_PROVIDER=verbs; do
   before=${setting#* }  # a second value is that of the other ranks
   [ "$before" = "$setting" ] && before=
   output=$(env ${before:+"${setting%%=*}=$before"} "$launcher" -n 3 --timeout 20 sh -c \

@@ -17,6 +17,7 @@
 
 #include "runtime/errors/codes.hpp"
 #include "runtime/mappings.hpp"
+#include "via/choice.hpp"
 #include "via/copy.hpp"
 #include "viaduct/runtime/atomic.hpp"
 #include "viaduct/runtime/bootstrap.hpp"
@@ -80,7 +81,7 @@ AtomicWord<std::uint64_t>& Nic::make_attention(Job& job) {
 
 Nic::Nic(Job& job, AtomicWord<std::uint64_t>* attention)
     : job_(job),
-      bootstrap_key_("via.shm." + std::to_string(job.next_nic())),
+      bootstrap_key_(via::next_nic_key(job)),
       tags_(job.rank()),
       connections_(job.rank(), *this) {
   config::load(&settings_, options());
@@ -125,7 +126,7 @@ Nic::Nic(Job& job, AtomicWord<std::uint64_t>* attention)
     prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);  // fails, rightly, without Yama
 
   job_.bootstrap().put_value(bootstrap_key_, page_offset_);
-  job_.bootstrap().fence();
+  fence_of_provider(job_, bootstrap_key_, "shm");
   job_.stats().add("shm", kCounterNames, counters_);
   blocks.keep();  // until the job ends: peers may still look at them
 }

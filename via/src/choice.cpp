@@ -2,9 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <span>
+#include <vector>
+
 #include "runtime/errors/codes.hpp"
 #include "via/verbs/provider.hpp"
 #include "viaduct/job.hpp"
+#include "viaduct/runtime/bootstrap.hpp"
 #include "viaduct/runtime/error.hpp"
 
 namespace viaduct::via {
@@ -49,6 +53,21 @@ void require_one_host(const Job& job) {
                   "of one: provider verbs is missing between them; start all ranks on one "
                   "host, or see viaduct-info for what provider verbs finds on this one",
                   job.size(), job.hosts()));
+}
+
+std::string next_nic_key(Job& job) { return fmt::format("via.nic.{}", job.next_nic()); }
+
+void fence_of_provider(Job& job, const std::string& key, std::string_view kind) {
+  const std::string kind_key = key + ".provider";
+  job.bootstrap().put(kind_key, std::as_bytes(std::span(kind)));
+  job.bootstrap().fence();
+  const std::vector<std::byte> bytes = job.bootstrap().get(Rank{0}, kind_key);
+  const std::string_view first(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (first == kind) return;
+  throw Error(errors::settings_differ, std::errc::invalid_argument,
+              fmt::format("rank {} opens provider {}, and rank 0 provider {}: give all ranks the "
+                          "same VIADUCT_PROVIDER",
+                          index(job.rank()), kind, first));
 }
 
 }  // namespace viaduct::via

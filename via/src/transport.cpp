@@ -11,6 +11,7 @@
 #include "runtime/errors/codes.hpp"
 #include "via/channel/nic.hpp"
 #include "via/choice.hpp"
+#include "via/fault/provider.hpp"
 #include "via/generations/generations.hpp"
 #include "via/generations/settings.hpp"
 #include "via/verbs/provider.hpp"
@@ -44,38 +45,71 @@ Wish wished_provider() {
           "them, or leave it unset");
 }
 
-constexpr std::string_view kGenerationKey = "via.generation";
-
 std::string own_generation() {
   generations::Settings settings;
   config::load(&settings, generations::options());
   return settings.generation;
 }
 
-}  // namespace
-
-void state_generation(Job& job) {
-  const std::string own = own_generation();
-  job.bootstrap().put(kGenerationKey, std::as_bytes(std::span(own)));
+std::string own_provider() {
+  const char* const name = std::getenv("VIADUCT_PROVIDER");
+  return name == nullptr ? "" : name;
 }
 
-void require_same_generation(Job& job) {
-  const std::string own = own_generation();
-  const std::vector<std::byte> bytes = job.bootstrap().get(Rank{0}, kGenerationKey);
-  const std::string_view first(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  if (first == own) return;
+/// shm, or verbs: what ranks must have in common.
+std::string kind_of(const std::string& provider) {
+  if (provider.empty()) return "shm";
+  if (fault::is_fault(provider)) return kind_of(fault::provider_under(provider));
+  return provider.substr(0, provider.find(':'));
+}
+
+constexpr std::string_view kGenerationKey = "via.generation";
+constexpr std::string_view kProviderKey = "via.provider";
+
+void put_text(Job& job, std::string_view key, const std::string& text) {
+  job.bootstrap().put(key, std::as_bytes(std::span(text)));
+}
+
+std::string text_of_rank_0(Job& job, std::string_view key) {
+  const std::vector<std::byte> bytes = job.bootstrap().get(Rank{0}, key);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+[[noreturn]] void refuse_difference(const Job& job, const char* variable,
+                                    const std::string& values) {
   throw Error(errors::settings_differ, std::errc::invalid_argument,
-              fmt::format("rank {} and rank 0 differ in VIADUCT_AM_GENERATION, {} and {} "
-                          "(channel: unset): set it alike for all ranks",
-                          index(job.rank()), own, first));
+              fmt::format("rank {} and rank 0 differ in {}, {}: give all ranks the same {}",
+                          index(job.rank()), variable, values, variable));
+}
+
+}  // namespace
+
+void state_transport(Job& job) {
+  if (!generations::wished_generation()) static_cast<void>(wished_provider());
+  static_cast<void>(kind_of(own_provider()));  // each rank complains of its own
+  put_text(job, kGenerationKey, own_generation());
+  put_text(job, kProviderKey, own_provider());
+}
+
+void require_same_transport(Job& job) {
+  const std::string generation = own_generation();
+  const std::string first_generation = text_of_rank_0(job, kGenerationKey);
+  if (generation != first_generation)
+    refuse_difference(job, "VIADUCT_AM_GENERATION",
+                      fmt::format("{} and {} (channel: unset)", generation, first_generation));
+  const std::string provider = own_provider();
+  const std::string first_provider = text_of_rank_0(job, kProviderKey);
+  if (kind_of(provider) != kind_of(first_provider))
+    refuse_difference(job, "VIADUCT_PROVIDER",
+                      fmt::format("{} and {}", provider.empty() ? "unset" : provider,
+                                  first_provider.empty() ? "unset" : first_provider));
 }
 
 void use_transport_where_needed(Job& job, channel::Nic& nic) {
   if (const auto generation = generations::wished_generation()) {
-    const char* const provider = std::getenv("VIADUCT_PROVIDER");
-    const bool named = provider != nullptr && *provider != '\0';
+    const std::string provider = own_provider();
     return nic.use_transport(
-        generations::open_transport(job, named ? provider : "shm", *generation),
+        generations::open_transport(job, provider.empty() ? "shm" : provider, *generation),
         [&](Rank rank) { return rank != job.rank(); });
   }
   const Wish wish = wished_provider();

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "runtime/errors/codes.hpp"
+#include "via/choice.hpp"
 #include "via/verbs/src/errors.hpp"
 #include "via/verbs/src/rdma_transport.hpp"
 #include "viaduct/runtime/error.hpp"
@@ -50,7 +51,7 @@ std::unique_ptr<via::Nic> open(Job& job, std::string_view device) {
 
 Nic::Nic(Job& job, const Settings& settings, std::string_view device)
     : job_(job),
-      bootstrap_key_("via.verbs." + std::to_string(job.next_nic())),
+      bootstrap_key_(next_nic_key(job)),
       settings_(settings),
       device_(settings, device.empty() ? std::string_view(settings.device) : device,
               index(job.rank())),

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "runtime/errors/codes.hpp"
+#include "via/choice.hpp"
 #include "via/verbs/src/errors.hpp"
 #include "viaduct/runtime/bootstrap.hpp"
 #include "viaduct/runtime/error.hpp"
@@ -89,7 +90,7 @@ std::uint64_t receivers_not_ready(const Device& device) {
 
 std::vector<Address> exchange_addresses(Job& job, const std::string& key, const Address& mine) {
   job.bootstrap().put_value(key, mine);
-  job.bootstrap().fence();
+  fence_of_provider(job, key, "verbs");
   std::vector<Address> all(job.size());
   for (std::uint32_t r = 0; r < job.size(); ++r) {
     all[r] = job.bootstrap().get_value<Address>(Rank{r}, key).value_or(Address{});
@@ -123,8 +124,7 @@ RdmaTransport::RdmaTransport(Job& job, const Settings& settings, std::string_vie
   make_room(receive_queue_, 0);
   receives_.open(device_, domain_.get());
   not_ready_before_ = receivers_not_ready(device_);
-  control_path_->set_peers(
-      exchange_addresses(job, "via.transport." + std::to_string(job.next_nic()), address));
+  control_path_->set_peers(exchange_addresses(job, next_nic_key(job), address));
   job_.stats().add("transport", kTransportCounterNames, counters_);
   // From here on nothing fails: the thread of events calls this object.
   events_.on_control([this] { control_path_->answer(); });

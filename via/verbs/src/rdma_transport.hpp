@@ -135,7 +135,7 @@ class RdmaTransport final : public via::Transport {
 [[nodiscard]] std::uint64_t receivers_not_ready(const Device& device);
 
 /// The NIC addresses of all ranks, this one's being @p mine. Collective.  Throws Error: they cannot
-/// reach each other.
+/// reach each other, or open another provider.
 [[nodiscard]] std::vector<Address> exchange_addresses(Job& job, const std::string& key,
                                                       const Address& mine);
 
