@@ -50,7 +50,6 @@ bool is_behind(std::uint32_t theirs, std::uint32_t mine) noexcept {
 }
 
 bool has_come(const RankRecord& mine, const RankRecord& theirs) noexcept {
-  if (theirs.state.load(std::memory_order_acquire) == RankState::starting) return false;
   constexpr auto kRelaxed = std::memory_order_relaxed;
   if (mine.activity.load(kRelaxed) == Activity::collective)
     return theirs.host != mine.host ||

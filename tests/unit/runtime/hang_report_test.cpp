@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -77,6 +78,25 @@ TEST(HangLine, NamesTheHandlerThatRuns) {
   record.activity.store(Activity::computing);  // called by a poll
   EXPECT_NE(line(false).find("running, in handler on_ask; credits"), std::string::npos)
       << line(false);
+}
+
+struct PageOfFour {
+  viaduct::JobPage page{};
+  RankRecord records[4]{};
+};
+
+/// On the page of host 0. The state of another host's ranks stays `starting` there.
+TEST(Gathering, RanksOfOtherHostsComeByTheirTickets) {
+  PageOfFour of;
+  for (const std::uint32_t rank : {0U, 2U, 3U}) of.records[rank].barrier_ticket.store(2);
+  for (const std::uint32_t rank : {2U, 3U}) of.records[rank].host = 1;
+  of.records[0].state.store(RankState::running);
+  of.records[0].activity.store(Activity::barrier);
+  of.records[3].barrier_ticket.store(1);
+  EXPECT_EQ(viaduct::gathering_of(of.page, 4, 0).absent, (std::vector<std::uint32_t>{1, 3}));
+  of.records[0].finalizing.store(1);
+  of.records[2].finalizing.store(1);
+  EXPECT_EQ(viaduct::gathering_of(of.page, 4, 0).absent, (std::vector<std::uint32_t>{1, 3}));
 }
 
 /// Read as the launcher reads it, from a record that this process has written as a rank does.
