@@ -38,7 +38,7 @@ std::string check_time_limit(const std::string& text) {
   return "give seconds without a unit, from 0.001 to 1000000000";
 }
 
-/// Where a sentence can tell more than a range: beyond the limit.
+/// Beyond the limit a sentence can tell more than the range.
 std::string check_ranks(const std::string& text) {
   std::uint64_t number = 0;
   const char* const end = text.data() + text.size();

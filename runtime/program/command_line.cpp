@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
+#include <limits>
 #include <sstream>
 #include <stdexcept>
 #include <string_view>
@@ -46,14 +47,8 @@ CLI::Validator whole_numbers(std::int64_t least, std::int64_t most) {
   return CLI::Validator(check, "[" + range + "]");
 }
 
-/// CLI11 reads a negative number into an unsigned variable as a very large one.
-std::string complaint_about_sign(const std::string& text) {
-  return text.starts_with('-') ? "Value " + text + " is negative" : std::string{};
-}
-
-/// CLI11 reads "010" as octal, "0x10" as hexadecimal, and a number beyond the largest as the
-/// largest. @p text loses its leading zeros, and may end in a unit.  @return a complaint, or
-/// nothing.
+/// CLI11 reads "010" as octal and "0x10" as hexadecimal. @p text loses its leading zeros, and may
+/// end in a unit.  @return a complaint, or nothing.
 std::string read_as_decimal(std::string& text) {
   const std::size_t begin = text.starts_with('-') || text.starts_with('+') ? 1 : 0;
   const auto digit_at = [&](std::size_t at) {
@@ -66,15 +61,6 @@ std::string read_as_decimal(std::string& text) {
   if (number.starts_with("0x") || number.starts_with("0X"))
     return "Value " + text + " is not accepted: numbers are decimal";
   return {};
-}
-
-std::string read_as_decimal_integer(std::string& text) {
-  if (std::string complaint = read_as_decimal(text); !complaint.empty()) return complaint;
-  std::uint64_t number = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
-  return read.ec == std::errc::result_out_of_range
-             ? out_of_range(text, "0 - " + std::to_string(~std::uint64_t{0}))
-             : std::string{};
 }
 
 /// One field of a line of the option table: no tab, no end of line.
@@ -120,8 +106,27 @@ std::string complaint_about_surplus(const CLI::App& app) {
 
 struct CommandLine::Entry {
   CLI::Option* option;
-  bool is_unsigned;
+  bool is_unsigned = false;
+  std::string range = {};                                       // of whole numbers
+  std::string (*complaint)(const std::string& text) = nullptr;  // in place of the range's
+
+  CLI::Validator reads_integers() const;
 };
+
+/// CLI11 reads a number beyond the largest as the largest, and a negative one into an unsigned
+/// variable as a very large one: both are refused before.
+CLI::Validator CommandLine::Entry::reads_integers() const {
+  return {[this](std::string& text) {
+            if (std::string wrong = read_as_decimal(text); !wrong.empty()) return wrong;
+            std::uint64_t number = 0;
+            const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+            const bool fits = read.ec != std::errc::result_out_of_range &&
+                              !(is_unsigned && text.starts_with('-'));
+            if (fits) return std::string{};
+            return complaint != nullptr ? complaint(text) : out_of_range(text, range);
+          },
+          ""};
+}
 
 struct CommandLine::Impl {
   CLI::App* app = nullptr;  // own or of the command line that this is a command of
@@ -132,6 +137,7 @@ struct CommandLine::Impl {
 };
 
 CommandLine::Option CommandLine::Option::within(std::int64_t least, std::int64_t most) const {
+  entry_->range = std::to_string(least) + " - " + std::to_string(most);
   entry_->option->check(entry_->is_unsigned ? whole_numbers<std::uint64_t>(least, most)
                                             : whole_numbers<std::int64_t>(least, most));
   return *this;
@@ -157,6 +163,7 @@ CommandLine::Option CommandLine::Option::one_of(const std::vector<std::string>& 
 
 CommandLine::Option CommandLine::Option::check(std::string (*complaint)(const std::string& text),
                                                const char* type_name) const {
+  entry_->complaint = complaint;
   entry_->option->check(CLI::Validator(complaint, ""))->type_name(type_name);
   return *this;
 }
@@ -188,7 +195,7 @@ CommandLine::Option CommandLine::Option::one_at_a_time() const {
 
 CommandLine::Option CommandLine::Option::with_size_units() const {
   entry_->option->transform(CLI::AsSizeValue(false));
-  entry_->option->transform(CLI::Validator(read_as_decimal_integer, ""));  // runs before
+  entry_->option->transform(entry_->reads_integers());  // runs before
   return *this;
 }
 
@@ -232,12 +239,16 @@ CommandLine::~CommandLine() = default;
 template <class T>
 CommandLine::Option CommandLine::declare(const char* names, T& variable, const char* help) {
   CLI::Option* const option = impl_->app->add_option(names, variable, help);
-  constexpr bool kNumbers = std::is_same_v<T, std::vector<std::uint32_t>>;
-  if (std::is_integral_v<T> || kNumbers)
-    option->transform(CLI::Validator(read_as_decimal_integer, ""));
+  using Number =
+      std::conditional_t<std::is_same_v<T, std::vector<std::uint32_t>>, std::uint32_t, T>;
+  Entry& entry = impl_->entries.emplace_back(Entry{option, std::is_unsigned_v<Number>});
+  if constexpr (std::is_integral_v<Number>) {
+    using Limits = std::numeric_limits<Number>;
+    entry.range = std::to_string(Limits::min()) + " - " + std::to_string(Limits::max());
+    option->transform(entry.reads_integers());
+  }
   if (std::is_floating_point_v<T>) option->transform(CLI::Validator(read_as_decimal, ""));
-  if (std::is_unsigned_v<T> || kNumbers) option->check(CLI::Validator(complaint_about_sign, ""));
-  return Option(impl_->entries.emplace_back(Entry{option, std::is_unsigned_v<T>}));
+  return Option(entry);
 }
 
 CommandLine::Option CommandLine::option(const char* names, int& variable, const char* help) {

@@ -42,6 +42,15 @@ TEST(CommandLine, MistakesAre2) {
   }
 }
 
+TEST(CommandLine, ANumberOfRanksThatIsNoneIsToldTheRange) {
+  for (const char* const ranks :
+       {"-1", "0", "99999999999999999999", "-99999999999999999999", "1.5", "two", ""}) {
+    const Result result = Program({driver::viaduct_run(), "-n", ranks, "true"}).finish();
+    EXPECT_EQ(result.code, 2) << ranks;
+    EXPECT_TRUE(has(result.err, "--ranks: give a whole number from 1 to 65536;")) << result.err;
+  }
+}
+
 TEST(CommandLine, TooManyRanksAreToldTheLimitAndWhatToDo) {
   const std::string sentence = "a job has at most 65536 processes, not 65537: a global pointer";
   for (const Words& options : std::vector<Words>{{"-n", "65537"},

@@ -35,7 +35,7 @@ refuses() {
   said=$("$@" 2>&1 >/dev/null) && { echo "$* is accepted"; exit 1; }
   grep -qF -- "$text" <<<"$said" || { echo "$* says '$said', and not '$text'"; exit 1; }
 }
-refuses "is negative" "$info" choose --bytes -1
+refuses "-1 not in range 0 - 18446744073709551615" "$info" choose --bytes -1
 refuses "numbers are decimal" "$info" choose --bytes 0x10
 refuses "18446744073709551616 not in range" "$info" choose --bytes 18446744073709551616
 grep -q "^10 bytes between" <<<"$("$info" choose --bytes 010)" || { echo "--bytes 010 is not decimal"; exit 1; }
