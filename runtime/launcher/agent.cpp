@@ -29,8 +29,10 @@ std::string read_line() {
     const ssize_t got = ::read(STDIN_FILENO, &next, 1);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0)
-      throw Error(errors::remote_order, std::errc::connection_aborted,
-                  "viaduct-run ended before it had said the job's secret");
+      throw Error(
+          errors::remote_order, std::errc::connection_aborted,
+          "standard input ended before the job's secret had come: viaduct-run has ended, or "
+          "the remote command passes no standard input on (ssh -n, </dev/null)");
     if (next == '\n') return line;
     line += next;
   }

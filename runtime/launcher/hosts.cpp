@@ -55,12 +55,6 @@ std::string own_directory() {
   return path.data();
 }
 
-std::string quoted(const std::string& text) {
-  std::string result = "'";
-  for (const char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return result + "'";
-}
-
 /// The user's settings, for the ranks of other hosts. Variables that viaduct-run sets itself are
 /// not among them.
 std::vector<std::pair<std::string, std::string>> own_settings() {
@@ -170,7 +164,7 @@ void HostsLauncher::start_agent(std::uint32_t number, const std::string& address
     throw_errno(errors::system_refused, "cannot open a pipe to a remote command");
   SpawnPlan plan;
   plan.program = remote_words(options_.remote_command, host.share.host, command);
-  host.command = fmt::format("{}", fmt::join(plan.program.begin(), plan.program.end() - 1, " "));
+  host.command = text_of_words({plan.program.data(), plan.program.size() - 1});
   plan.environment = {{launch::kJobId, supervisor_.job_id}};
   plan.in = input.reading.get();
   plan.own_session = true;

@@ -66,6 +66,23 @@ std::optional<std::vector<std::string>> split_words(std::string_view text) {
   }
 }
 
+std::string quoted(std::string_view text) {
+  std::string result = "'";
+  for (const char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return result + "'";
+}
+
+std::string text_of_words(std::span<const std::string> words) {
+  constexpr std::string_view kPlain =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789@%+=:,./_-{}[]";
+  std::string text;
+  for (const std::string& word : words) {
+    const bool plain = !word.empty() && word.find_first_not_of(kPlain) == std::string::npos;
+    text += (text.empty() ? "" : " ") + (plain ? word : quoted(word));
+  }
+  return text;
+}
+
 std::vector<std::string> remote_words(const std::string& command_template, const std::string& host,
                                       const std::string& command) {
   std::vector<std::string> words = split_words(command_template).value();

@@ -281,9 +281,19 @@ TEST(HostsFailure, RemoteCommandThatFails) {
                   "host b: its remote command ended with code 1 before the agent had come: "
                   "/bin/false b"))
       << b.err;
+  const Result quoted =
+      launched({"--hosts", "b"}, {"ok"}, {}, "sh -c 'exit \"$#\"' \"it's\" '' {command}");
+  EXPECT_TRUE(has(quoted.err, R"(: sh -c 'exit "$#"' 'it'\''s' '')")) << quoted.err;
   const Result none = launched({"--hosts", "b"}, {"ok"}, {}, "/no/such/command");
   EXPECT_EQ(none.code, 125);
   EXPECT_TRUE(has(none.err, "cannot execute /no/such/command")) << none.err;
+}
+
+TEST(HostsFailure, RemoteCommandWithoutStandardInput) {
+  const Script script("VIADUCT_HOST_KEY=$1 exec sh -c \"$2\" </dev/null");
+  const Result result = launched({"--hosts", "a"}, {"ok"}, {}, script.command());
+  EXPECT_EQ(result.code, 125) << result.err;
+  EXPECT_TRUE(has(result.err, "the remote command passes no standard input on")) << result.err;
 }
 
 TEST(HostsFailure, HostThatDoesNotComeIsNamed) {
