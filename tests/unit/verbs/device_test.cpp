@@ -52,9 +52,9 @@ std::string taken(const std::string& wanted = "auto", std::uint32_t turn = 0) {
 }
 
 /// What the library says when it opens a device.
-std::string refusal(const std::string& wanted) {
+std::string refusal(const std::string& wanted, const Settings& settings = {}) {
   try {
-    const Device device(Settings{}, wanted, 0);
+    const Device device(settings, wanted, 0);
   } catch (const Error& e) {
     return e.what();
   }
@@ -120,6 +120,23 @@ TEST(VerbsDevice, TheFirstAddressOfInfiniBand) {
   EXPECT_EQ(found.ports[0].gid_type, "InfiniBand");
   EXPECT_EQ(found.ports[0].mtu_bytes, 4096U);
   EXPECT_FALSE(found.ports[0].ethernet);
+}
+
+TEST(VerbsDevice, AWrongNameIsSaidToComeFromWhereItStands) {
+  const FakeLibrary fake(Devices{{"a", {ethernet()}}});
+  for (const char* const list : {"b", "a:1:9", ",", "a,", ",a", "a,,a", ":1", "a,a:x"}) {
+    Settings settings;
+    settings.device = list;
+    for (const std::string of_provider : {"", list}) {
+      const std::string source =
+          (of_provider.empty() ? "VIADUCT_VERBS_DEVICE=" : "provider verbs:") + std::string(list);
+      const std::string text = refusal(of_provider, settings);
+      EXPECT_NE(text.find(source), std::string::npos) << text;
+      const bool misspelled = list != std::string("b") && list != std::string("a:1:9");
+      EXPECT_EQ(text.find(": a device is NAME, NAME:PORT or") != std::string::npos, misspelled)
+          << text;
+    }
+  }
 }
 
 TEST(VerbsDevice, WhatIsAskedForIsTaken) {

@@ -196,26 +196,22 @@ std::int32_t choose(const std::vector<Candidate>& all) noexcept {
   return best;
 }
 
-/// One entry of VIADUCT_VERBS_DEVICE: NAME, NAME:PORT or NAME:PORT:GID-INDEX.
+/// One device of a list: NAME, NAME:PORT or NAME:PORT:GID-INDEX.
 struct Wish {
-  std::string name;
+  std::string source;  // what names it, for people
+  std::string name;    // empty: the best
   std::int32_t port = -1;
   std::int32_t gid_index = -1;
 };
 
-Wish parse(std::string_view text, std::uint32_t turn) {
-  const auto entries = static_cast<std::uint32_t>(std::count(text.begin(), text.end(), ',')) + 1;
-  std::string_view entry = text;
-  for (std::uint32_t i = 0; i < turn % entries; ++i) entry.remove_prefix(entry.find(',') + 1);
-  entry = entry.substr(0, entry.find(','));
+Wish parse(std::string_view entry, const std::string& source) {
   const auto next_field = [&entry] {
     const std::string_view field = entry.substr(0, entry.find(':'));
     entry.remove_prefix(field.size());
     return field;
   };
-  Wish wish;
-  wish.name = next_field();
-  bool good = true;
+  Wish wish{source, std::string(next_field())};
+  bool good = !wish.name.empty();
   for (std::int32_t* const number : {&wish.port, &wish.gid_index}) {
     if (entry.empty()) break;
     entry.remove_prefix(1);  // the colon
@@ -226,10 +222,24 @@ Wish parse(std::string_view text, std::uint32_t turn) {
   }
   if (!good || !entry.empty())
     throw Error(errors::bad_setting, std::errc::invalid_argument,
-                "VIADUCT_VERBS_DEVICE is '" + std::string(text) +
-                    "': a device is NAME, NAME:PORT or NAME:PORT:GID-INDEX, for example "
+                source +
+                    ": a device is NAME, NAME:PORT or NAME:PORT:GID-INDEX, for example "
                     "mlx5_0:1:3");
   return wish;
+}
+
+/// Of @p device, that of a provider's name, else of the setting; both may be lists.
+Wish wish_of(std::string_view device, const Settings& settings, std::uint32_t turn) {
+  const std::string list(device.empty() ? std::string_view(settings.device) : device);
+  const std::string source = (device.empty() ? "VIADUCT_VERBS_DEVICE=" : "provider verbs:") + list;
+  if (list.empty() || list == "auto") return {source, {}};
+  std::vector<Wish> all;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    all.push_back(parse(std::string_view(list).substr(begin, end - begin), source));
+    begin = end + 1;
+  }
+  return all[turn % all.size()];
 }
 
 /// Which of them @p wish means: the port named, or the first usable one of the device named;
@@ -243,10 +253,6 @@ std::int32_t select(const std::vector<Candidate>& all, const Wish& wish) {
   return found == all.end() ? -1 : static_cast<std::int32_t>(found - all.begin());
 }
 
-Wish wish_of(std::string_view wanted, std::uint32_t turn) {
-  return wanted == "auto" ? Wish{} : parse(wanted, turn);
-}
-
 std::string list_of(const Look& all) {
   std::string text = all.closed;
   for (const Candidate& c : all.ports)
@@ -258,10 +264,8 @@ std::string list_of(const Look& all) {
 std::string nothing_selected(const Look& all, const Wish& wish) {
   return wish.name.empty()
              ? "no port of an RDMA device is up and has an address; there are: " + list_of(all)
-             : "there is no RDMA device '" + wish.name +
-                   "' with such a port that is up "
-                   "(VIADUCT_VERBS_DEVICE); there are: " +
-                   list_of(all);
+             : "there is no RDMA device '" + wish.name + "' with such a port that is up (" +
+                   wish.source + "); there are: " + list_of(all);
 }
 
 }  // namespace
@@ -275,7 +279,7 @@ int query_port(ibv_context* context, std::uint8_t port, ibv_port_attr& out) noex
   return offered ? extended->query_port(context, port, &out, sizeof out) : ENOSYS;
 }
 
-Device::Device(const Settings& settings, std::string_view wanted, std::uint32_t turn)
+Device::Device(const Settings& settings, std::string_view device, std::uint32_t turn)
     : settings_(settings) {
   const DeviceList list;
   const Look all = look(list);
@@ -284,7 +288,7 @@ Device::Device(const Settings& settings, std::string_view wanted, std::uint32_t 
                 "provider verbs finds no RDMA device (ibv_devices lists them): load the device's "
                 "driver, for Soft-RoCE 'rdma link add rxe0 type rxe netdev eth0', or use provider "
                 "shm");
-  const Wish wish = wish_of(wanted, turn);
+  const Wish wish = wish_of(device, settings, turn);
   const std::int32_t at = select(all.ports, wish);
   if (at < 0)
     throw Error(errors::rdma_device, std::errc::no_such_device, nothing_selected(all, wish));
@@ -302,7 +306,7 @@ Device::Device(const Settings& settings, std::string_view wanted, std::uint32_t 
       query_port(context(), port_, port_attributes_) != 0) {
     throw Error(errors::rdma_device, std::errc::no_such_device,
                 "port " + std::to_string(port_) + " of RDMA device " + name_ +
-                    " has no address of index " + std::to_string(gid) + " (VIADUCT_VERBS_DEVICE)");
+                    " has no address of index " + std::to_string(gid) + " (" + wish.source + ")");
   }
   gid_ = entry->gid;
   gid_index_ = static_cast<std::uint8_t>(gid);
@@ -346,15 +350,15 @@ ibv_ah_attr Device::route_to(const Address& peer) const noexcept {
   return route;
 }
 
-Found find_ports(std::string_view wanted, std::uint32_t turn) {
+Found find_ports(std::string_view device, std::uint32_t turn) {
   Found found;
   try {
     const DeviceList list;
     const Look all = look(list);
     for (const Candidate& c : all.ports) found.ports.push_back(c.info);
     Settings settings;
-    if (wanted.empty()) config::load(&settings, options());
-    const Wish wish = wish_of(wanted.empty() ? std::string_view(settings.device) : wanted, turn);
+    if (device.empty()) config::load(&settings, options());
+    const Wish wish = wish_of(device, settings, turn);
     found.chosen = select(all.ports, wish);
     if (all.ports.empty() && all.closed.empty())
       found.problem =

@@ -30,9 +30,9 @@ struct Address {
 
 class Device {
  public:
-  /// @p wanted: "auto", or a list as VIADUCT_VERBS_DEVICE takes it, of which entry @p turn is used.
-  /// Throws Error that names the ports that there are.
-  Device(const Settings& settings, std::string_view wanted, std::uint32_t turn);
+  /// @p device: "auto", or a list as VIADUCT_VERBS_DEVICE takes it, of which entry @p turn is used;
+  /// "": the list of @p settings.  Throws Error that names the ports that there are.
+  Device(const Settings& settings, std::string_view device, std::uint32_t turn);
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 
