@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "am/src/arrivals.hpp"
+#include "am/src/returns.hpp"
 #include "am/src/standstill.hpp"
 #include "viaduct/job.hpp"
 #include "viaduct/runtime/atomic.hpp"
@@ -53,11 +54,6 @@ const char* find_nonsense(Map& map, const via::Slot& slot, std::uint64_t head) n
 }
 
 namespace {
-
-/// Whether @p status is a reason for a return that handler 0 can be told.
-bool is_reason(Undeliverable status) noexcept {
-  return status != Undeliverable::none && status <= Undeliverable::no_access;
-}
 
 std::size_t requests_among(const std::deque<Deferred>& deferred) noexcept {
   return static_cast<std::size_t>(

@@ -77,8 +77,48 @@ bool Token::take_back_refusal() noexcept {
   return true;
 }
 
+/// Whether this is the answer that a call's request makes itself when its handler has returned, and
+/// the handler has sent the call back. True once: a reply of the handler's own is one too many.
+bool Token::leaves_answer_out() noexcept {
+  if ((client_ & kSentBack) == 0 || !is_call_handler(wire_format::handler(client_))) return false;
+  client_ &= ~kSentBack;
+  return true;
+}
+
 Tag Token::tag() const noexcept {
   return direction() == Direction::request ? map_.tags.theirs : map_.endpoint->tag();
+}
+
+void Token::stop_handler(const char* what) const noexcept {
+  violate_contract(errors::handler_communicates,
+                   std::string("handler ") + handler_name(wire_format::handler(client_)) + what);
+}
+
+/// Stops where the message cannot go back, or what is to go back makes no sense.
+void Token::check_return(Undeliverable why, std::span<const std::uint64_t> args,
+                         std::size_t arg_bytes) noexcept {
+  if (wire_format::operation(client_) == Operation::get)
+    stop_handler(" sent a get's data back: no rank has sent them");
+  // A refusal is taken back, else the request would go back a second time.
+  if (is_answered() && !take_back_refusal())
+    stop_handler(
+        " sent a message back that was answered: a message is answered, or goes back, once");
+  const auto stop = [&](const std::string& reason) {
+    violate_contract(errors::bad_argument, std::string("send_back in handler ") +
+                                               handler_name(wire_format::handler(client_)) + ": " +
+                                               reason);
+  };
+  if (!detail::is_reason(why))
+    stop("status " + std::to_string(static_cast<unsigned>(why)) +
+         " is no reason: name one of Undeliverable, not none");
+  if (args.size() > kMaxArgs)
+    stop(std::to_string(args.size()) + " words of arguments are too many: a message has at most " +
+         std::to_string(kMaxArgs));
+  if (args.data() == nullptr && !args.empty())
+    stop("the arguments are null: give the address of " + std::to_string(args.size()) + " words");
+  if (arg_bytes > args.size_bytes())
+    stop(std::to_string(arg_bytes) + " bytes of arguments are too many: " +
+         std::to_string(args.size()) + " words have " + std::to_string(args.size_bytes()));
 }
 
 /// As Dispatcher::refuse(). The credit that a reply has brought is given up again, and comes back
@@ -86,8 +126,9 @@ Tag Token::tag() const noexcept {
 void Token::send_back(Undeliverable why, std::span<const std::uint64_t> args, std::size_t arg_bytes,
                       std::size_t bytes, std::size_t offset) noexcept {
   Bundle& bundle = map_.endpoint->bundle();
+  if (bundle.job().in_forked_child()) bundle.stop_caller("send_back");
   const Bundle::Exclusive exclusive(bundle);
-  (void)take_back_refusal();  // else the request would go back a second time
+  check_return(why, args, arg_bytes);
   const Operation operation = wire_format::operation(client_);
   const bool request = direction() == Direction::request;
   const std::uint64_t client =
@@ -103,7 +144,7 @@ void Token::send_back(Undeliverable why, std::span<const std::uint64_t> args, st
   }
   std::copy_n(args.data(), args.size(), words + prefix);
   if (!request) map_.give_up_credit();
-  client_ |= kReplied;
+  client_ |= kReplied | kSentBack;
   bundle.dispatcher_.count(Counter::kRefused);
   const std::uint16_t running = bundle.dispatcher_.running;  // reply handlers change it
   (void)bundle.send_waiting(map_, client, {words, prefix + args.size()},
@@ -177,10 +218,9 @@ Status Token::reply_slow(std::uint64_t client, const std::uint64_t* args, std::u
   if (bundle.job().in_forked_child()) bundle.stop_caller("a reply");
   const Bundle::Exclusive exclusive(bundle);
   if (!may_reply() && !take_back_refusal()) {
-    violate_contract(errors::handler_communicates,
-                     std::string("handler ") + handler_name(wire_format::handler(client_)) +
-                         (replied() ? " replied twice: a request handler may reply once"
-                                    : " replied to a reply: a reply handler may not communicate"));
+    if (leaves_answer_out()) return Status::ok;
+    stop_handler(replied() ? " replied twice: a request handler may reply once"
+                           : " replied to a reply: a reply handler may not communicate");
   }
   const Operation operation = wire_format::operation(client);
   if ((operation == Operation::medium && bytes > core.max_medium) ||

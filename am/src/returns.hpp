@@ -5,6 +5,10 @@
 
 namespace viaduct::am::detail {
 
+/// Whether @p status is a reason for a return that handler 0 can be told.
+[[nodiscard]] constexpr bool is_reason(Undeliverable status) noexcept {
+  return status != Undeliverable::none && status <= Undeliverable::no_access;
+}
 /// Gives @p returned to handler 0 of @p core. Without one, stops the program with a sentence.
 void return_to_sender(EndpointCore& core, const Returned& returned) noexcept;
 /// The same for a message that has not been sent. A call fails instead.

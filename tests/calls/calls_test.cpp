@@ -62,6 +62,19 @@ std::vector<double> doubled(am::Token&, std::span<const double> data, double by)
 std::uint64_t sum(am::Token&, std::span<const std::uint32_t> data, std::uint64_t start) {
   return std::accumulate(data.begin(), data.end(), start);
 }
+void refuse(am::Token& token) { token.send_back(am::Undeliverable::bad_handler, {}, 0); }
+std::uint64_t refuse_number(am::Token& token) {
+  refuse(token);
+  return 7;
+}
+Large refuse_large(am::Token& token) {
+  refuse(token);
+  return {};
+}
+std::vector<int> refuse_data(am::Token& token) {
+  refuse(token);
+  return {1, 2};
+}
 std::vector<std::byte> too_much(am::Token& token) {
   return std::vector<std::byte>(token.endpoint().max_medium() + 1);
 }
@@ -109,6 +122,18 @@ void test_data(World& w, am::Index to) {
   CHECK(w.endpoint.call<sum>(to, many, std::uint64_t{0}).wait().error() ==
         am::Undeliverable::bad_length);
   CHECK(*w.endpoint.call<visit>(to, 1).wait() == value(to) * 1000 + 1);  // goes on
+}
+
+/// Handlers that send their calls back: the calls fail, and no value follows.
+void test_sent_back(World& w, am::Index to) {
+  std::array<int, 2> room{};
+  for (int i = 0; i < 20; ++i) {  // more than credits, which come back
+    CHECK(w.endpoint.call<refuse>(to).wait().error() == am::Undeliverable::bad_handler);
+    CHECK(w.endpoint.call<refuse_number>(to).wait().error() == am::Undeliverable::bad_handler);
+    CHECK(w.endpoint.call<refuse_large>(to).wait().error() == am::Undeliverable::bad_handler);
+    CHECK(w.endpoint.call<refuse_data>(to, room).wait().error() == am::Undeliverable::bad_handler);
+  }
+  CHECK(*w.endpoint.call<visit>(to, 1).wait() == value(to) * 1000 + 1);
 }
 
 /// Many under way, waited for in another order, moved, told and left.
@@ -276,6 +301,7 @@ int body(viaduct::Job& job, int, char**) {
   for (std::uint32_t r = 0; r < job.size(); ++r) {
     test_values(w, am::Index{r});
     test_data(w, am::Index{r});
+    test_sent_back(w, am::Index{r});
     test_futures(w, am::Index{r});
   }
   test_tasks(w);

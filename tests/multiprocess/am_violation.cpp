@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <array>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -101,6 +102,23 @@ void request_of_late_library(am::Endpoint& endpoint, am::Index to) {
 }
 
 /// What no handler may do.
+/// Sends a message back that cannot go back, or with arguments that no message has.
+void send_back_wrongly(am::Token& token) {
+  constexpr std::array<std::uint64_t, am::kMaxArgs + 1> words{};
+  const auto back = [&](std::size_t count, std::size_t bytes, am::Undeliverable why) {
+    token.send_back(why, std::span(words).first(count), bytes);
+  };
+  constexpr auto kWhy = am::Undeliverable::bad_tag;
+  if (is("send_back_twice")) back(0, 0, kWhy);
+  if (is("send_back_replied")) token.reply<on_innocent>();
+  if (is("send_back_twice") || is("send_back_replied")) back(0, 0, kWhy);
+  if (is("send_back_of_words")) back(words.size(), 0, kWhy);
+  if (is("send_back_of_bytes")) back(1, 9, kWhy);
+  if (is("send_back_of_none")) back(0, 0, am::Undeliverable::none);
+  if (is("send_back_of_status")) back(0, 0, static_cast<am::Undeliverable>(200));
+  if (is("send_back_of_null")) token.send_back(kWhy, {static_cast<std::uint64_t*>(nullptr), 1}, 8);
+}
+
 void misbehave(am::Token& token) {
   if (is("request_in_request") || is("request_in_reply"))
     (void)t_endpoint->request<on_other>(am::Index{0});
@@ -128,6 +146,11 @@ void on_guilty(am::Token& token) {
     token.reply<on_innocent>();
     token.reply<on_innocent>();
   }
+  send_back_wrongly(token);
+  if (is("send_back_then_reply")) {
+    token.send_back(am::Undeliverable::bad_tag, {}, 0);
+    token.reply<on_innocent>();
+  }
   if (is("bulk_reply_twice")) {
     token.reply<on_innocent>();
     (void)token.reply_bulk<on_bulk>(std::span<int>(), 0);
@@ -140,7 +163,10 @@ struct Long {
 };
 void on_guilty_long(am::Token& token, Long) { on_guilty(token); }
 
-void on_filling(am::Token& token, std::span<std::byte>) { misbehave(token); }
+void on_filling(am::Token& token, std::span<std::byte>) {
+  misbehave(token);
+  if (is("send_back_of_get")) token.send_back(am::Undeliverable::bad_tag, {}, 0);
+}
 
 int body(Job& job, int argc, char** argv) {
   t_how = argc > 1 ? argv[1] : "";
@@ -173,8 +199,8 @@ int body(Job& job, int argc, char** argv) {
         is("medium_request_beside_wait"))
       use_from_two_threads(job, bundle, endpoint);
     if (is("late_library")) request_of_late_library(endpoint, last);
-    if (is("poll_in_get")) {
-      t_how = "poll_in_request";
+    if (is("poll_in_get") || is("send_back_of_get")) {
+      if (is("poll_in_get")) t_how = "poll_in_request";
       std::vector<std::byte> data;
       (void)endpoint.get<on_filling>(last, std::span(data), 0);
     }

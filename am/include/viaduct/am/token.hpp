@@ -104,12 +104,15 @@ class Token {
   /// @return whether the handler may call reply*() now.
   [[nodiscard]] bool can_reply() const noexcept { return may_reply() || (client_ & kRefused) != 0; }
   /// For handlers that dispatch by a table of their own: the message goes back to its sender's
-  /// handler 0 with @p why, as if this endpoint had refused it, and the handler returns.
+  /// handler 0 with @p why, as if this endpoint had refused it, and the handler returns. A call
+  /// fails with @p why, and what its handler returns is not sent.
   ///
   /// Blocks      as reply().
   /// Call from   the handler, outside a get's, instead of a reply.
+  /// Errors      a message that was answered or has gone back, `none` as @p why, or arguments that
+  ///             no message has: stops the program with a sentence.
   ///
-  /// @param args    the arguments, packed as they came, of @p arg_bytes bytes
+  /// @param args    the arguments, packed as they came, of @p arg_bytes bytes: at most 16 words
   /// @param bytes   medium, bulk: of the data
   /// @param offset  bulk: in this endpoint's segment
   void send_back(Undeliverable why, std::span<const std::uint64_t> args, std::size_t arg_bytes,
@@ -140,6 +143,8 @@ class Token {
                                             << 63;  // above the 48 bits of the client word
   // With kReplied: the reply was refused, and the request goes back unless another one is made.
   static constexpr std::uint64_t kRefused = std::uint64_t{1} << 62;
+  // With kReplied: the request has gone back.
+  static constexpr std::uint64_t kSentBack = std::uint64_t{1} << 61;
 
   template <auto Handler>
   [[nodiscard]] static std::uint64_t reply_client(Operation operation) noexcept {
@@ -219,6 +224,10 @@ class Token {
   [[nodiscard]] bool is_answered() const noexcept { return (client_ & kReplied) != 0; }
   void refuse_reply() noexcept;
   [[nodiscard]] bool take_back_refusal() noexcept;
+  [[nodiscard]] bool leaves_answer_out() noexcept;
+  [[noreturn]] void stop_handler(const char* what) const noexcept;
+  void check_return(Undeliverable why, std::span<const std::uint64_t> args,
+                    std::size_t arg_bytes) noexcept;
   [[nodiscard]] bool is_too_large_for_v1(std::uint64_t client) const noexcept;
   void place_medium(std::uint64_t& client, std::uint64_t& place, const std::byte* data,
                     std::size_t bytes) noexcept;
