@@ -52,15 +52,19 @@ Status CompletionQueue::poll_ready(Completion& out) noexcept {
       out = {&vi, d, Queue::receive};
       return Status::ok;
     }
+    nic_.tell_errors();  // the VI may have failed over it, and is not used any more
   }
-  if (ring_empty()) return Status::retry;
+  if (ring_empty()) return nothing_;
   pop(out);
   return Status::ok;
 }
 
 Status CompletionQueue::poll_message(Vi& vi, Completion& out) noexcept {
   Descriptor* d = vi.take_receive();
-  if (d == nullptr) return poll_ready(out);  // the VI has failed over it
+  if (d == nullptr) {  // the VI has failed over it
+    nic_.tell_errors();
+    return poll_ready(out);
+  }
   out = {&vi, d, Queue::receive};
   return Status::ok;
 }
@@ -71,12 +75,13 @@ bool CompletionQueue::anything_there() noexcept {
 
 Status CompletionQueue::wait(Completion& out, std::int64_t timeout_ns) noexcept {
   const bool found = look_until(
-      nic_.job_.wait_policy(), timeout_ns, [&] { return poll(out) == Status::ok; },
+      nic_.job_.wait_policy(), timeout_ns, [&] { return poll(out) != Status::retry; },
       [this](std::int64_t left_ns) {
         Watched watched{&nic_, this, nullptr};
         sleep(nic_.job_, watched, {.timeout_ns = left_ns});
       });
-  return found ? Status::ok : Status::timeout;
+  if (!found) return Status::timeout;
+  return nothing_ == Status::retry ? Status::ok : nothing_;
 }
 
 Status CompletionQueue::notify(std::function<void()> ready) {

@@ -100,8 +100,14 @@ void Nic::progress() noexcept {
   }
   inside.store(me, std::memory_order_relaxed);
   try {
-    if (page_->control_waiting.load(kRelaxed) != 0) handle_mailbox();
-    if (life_epoch_.load(kRelaxed) != job_.life_epoch()) look_for_lost_peers();
+    if (page_->control_waiting.load(kRelaxed) != 0) {
+      handle_mailbox();
+      tell_errors();
+    }
+    if (life_epoch_.load(kRelaxed) != job_.life_epoch()) {
+      look_for_lost_peers();
+      tell_errors();
+    }
     if (!outbox_.empty()) send_outbox();
     if (!waiting_vis_.empty()) {
       const auto waiting = std::move(waiting_vis_);
@@ -110,6 +116,7 @@ void Nic::progress() noexcept {
         vi->sends_.run_waiting();
         if (vi->sends_.has_waiting()) waiting_vis_.push_back(vi);
       }
+      tell_errors();
     }
     if (!staged_.empty()) sweep_staged();
     progress_remote();
@@ -190,15 +197,18 @@ void Nic::sweep_staged() noexcept {
   });
 }
 
+/// The callback is called when the VI is not used any more: at the end of the call, or in the next
+/// progress().
 void Nic::report(const AsyncError& error) noexcept {
-  if (on_error_) {
-    on_error_(error);
-    return;
-  }
+  if (errors_.add(error)) return asked();
   if (error.cause == ErrorCause::disconnected) return;
   job_.log().write(LogLevel::warn, std::string("shm: VI to rank ") +
                                        std::to_string(index(error.peer)) +
                                        " failed: " + to_string(error.cause));
+}
+
+void Nic::tell_errors() noexcept {
+  errors_.tell([this](const AsyncError& error) { report(error); });
 }
 
 bool Nic::progress_until(const std::function<bool()>& done, std::int64_t timeout_ns) {

@@ -134,7 +134,8 @@ Nic::Nic(Job& job, AtomicWord<std::uint64_t>* attention)
 /// A peer that does not empty its mailbox in time finds this NIC closed.
 void Nic::finish() noexcept {
   incoming_peer_ = nullptr;  // the owner of the callback is ending
-  on_error_ = [](const AsyncError&) {};
+  errors_.set([](const AsyncError&) {});
+  left_queues_.clear();
   progress_until([this] { return outbox_.empty() && !remote_busy(); }, 100'000'000);
 }
 
@@ -453,6 +454,7 @@ void Nic::check_attributes(const ViAttributes& a) const {
 
 std::unique_ptr<via::Vi> Nic::create_vi(const ViAttributes& attributes) {
   check_attributes(attributes);
+  if (!runs_callback()) left_queues_.clear();
   return std::make_unique<Vi>(*this, attributes, Vi::OwnQueues(*this, attributes));
 }
 
@@ -472,6 +474,14 @@ void Nic::remove_vi(Vi& vi) noexcept {
   vis_.pop_back();
   tags_.drop_use(vi.attributes_.tag);
   std::erase(waiting_vis_, &vi);
+  errors_.forget(vi);
+}
+
+/// Keeps a queue of a VI that ends where it may still be in use.
+void Nic::leave(Owned<CompletionQueue>& queue) noexcept {
+  if (queue == nullptr || !runs_callback()) return;
+  queue->nothing_ = Status::bad_state;
+  left_queues_.push_back(std::move(queue));
 }
 
 }  // namespace viaduct::via::shm

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "via/connections.hpp"
+#include "via/error_reports.hpp"
 #include "via/protection_tags.hpp"
 #include "via/shm/settings.hpp"
 #include "viaduct/job.hpp"
@@ -98,7 +99,7 @@ class Nic : public via::Nic, private Connections::Provider {
   }
   /// Call from the rank's thread.  @p callback runs inside a poll, a post or progress().
   void on_error(std::function<void(const AsyncError&)> callback) override {
-    on_error_ = std::move(callback);
+    errors_.set(std::move(callback));
   }
   /// Never blocks.  Call from the rank's thread; another thread at the same time stops the program
   /// with a sentence. Inside progress() it does nothing. Cost: a few loads where nothing is to be
@@ -267,7 +268,14 @@ class Nic : public via::Nic, private Connections::Provider {
   }
   void add_vi(Vi& vi);
   void remove_vi(Vi& vi) noexcept;
+  /// Whether this is called from a callback, within a poll or a wait.
+  [[nodiscard]] bool runs_callback() const noexcept {
+    return errors_.is_telling() || in_progress_ != std::thread::id();
+  }
+  void leave(Owned<CompletionQueue>& queue) noexcept;
   void report(const AsyncError& error) noexcept;
+  /// Calls the callback for what was reported, which may destroy any VI.
+  void tell_errors() noexcept;
   void count(Counter counter) noexcept {
     store_word(counters_[counter], load_word(counters_[counter], kRelaxed) + 1, kRelaxed);
   }
@@ -306,7 +314,9 @@ class Nic : public via::Nic, private Connections::Provider {
   std::uint64_t broken_off_ = 0;  // connections that this side has ended over nonsense
   int cross_error_ = 0;
   IncomingPeer incoming_peer_;
-  std::function<void(const AsyncError&)> on_error_;
+  ErrorReports errors_;
+  /// The own queues of VIs that a callback has destroyed: a wait may be in them.
+  std::vector<Owned<CompletionQueue>> left_queues_;
   std::array<std::uint64_t, kCounterCount> counters_{};
 };
 

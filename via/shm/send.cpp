@@ -36,8 +36,9 @@ Status Vi::SendQueue::post(Descriptor& d) noexcept {
     complete(vi_, d, status_of(completed_as(operation_of(d))) | descriptor_status::flushed);
     return Status::ok;
   }
-  if (waiting_.empty() && Transfer(*this, d).run() != Fate::later) return Status::ok;
-  if (vi_.state_ == ViState::connected) add(d, 0);
+  const Fate fate = waiting_.empty() ? Transfer(*this, d).run() : Fate::later;
+  if (fate == Fate::later && vi_.state_ == ViState::connected) add(d, 0);
+  if (fate == Fate::failed) vi_.nic_.tell_errors();  // of this VI, perhaps: it is not used any more
   return Status::ok;
 }
 

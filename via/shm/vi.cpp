@@ -62,6 +62,8 @@ Vi::~Vi() {
   leave_set();
   receive_cq_->forget(*this, attributes_.receive_depth);
   nic_.remove_vi(*this);
+  nic_.leave(own_queues_.send);
+  nic_.leave(own_queues_.receive);
 }
 
 std::uint32_t Vi::shape() const noexcept {

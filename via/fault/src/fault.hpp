@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "via/error_reports.hpp"
 #include "via/fault/src/plan.hpp"
 #include "viaduct/via/nic.hpp"
 
@@ -218,7 +219,7 @@ class Nic final : public via::Nic {
   /// Calls the program's callback for the errors that have been reported. Every public call ends
   /// with it: the callback may make and destroy VIs, also the one that the call is about.
   void tell_errors() noexcept;
-  [[nodiscard]] bool has_errors() const noexcept { return !errors_.empty(); }
+  [[nodiscard]] bool has_errors() const noexcept { return errors_.any(); }
 
   void add(Vi& vi) { vis_.push_back(&vi); }
   void remove(Vi& vi) noexcept;
@@ -240,8 +241,7 @@ class Nic final : public via::Nic {
   double free_at_ = 0;  // when the next message may start to leave, in ticks
   std::vector<Vi*> vis_;
   std::vector<CompletionQueue*> queues_;
-  std::function<void(const AsyncError&)> on_error_;
-  std::deque<AsyncError> errors_;  // not told yet
+  ErrorReports errors_;
 };
 
 }  // namespace viaduct::via::fault

@@ -88,8 +88,9 @@ Status Nic::accept(const ConnectionRequest& request, via::Vi& vi) {
 }
 
 void Nic::on_error(std::function<void(const AsyncError&)> callback) {
-  on_error_ = std::move(callback);
-  if (!on_error_) {
+  const bool is_set = static_cast<bool>(callback);
+  errors_.set(std::move(callback));
+  if (!is_set) {
     inner_->on_error({});
     return;
   }
@@ -103,23 +104,13 @@ void Nic::on_error(std::function<void(const AsyncError&)> callback) {
 }
 
 void Nic::report(const AsyncError& error) noexcept {
-  if (on_error_)
-    errors_.push_back(error);
-  else if (error.cause != ErrorCause::disconnected)
+  if (!errors_.add(error) && error.cause != ErrorCause::disconnected)
     job_.log().write(LogLevel::warn, fmt::format("{}: VI to rank {} failed: {}", attributes_.name,
                                                  index(error.peer), to_string(error.cause)));
 }
 
 void Nic::tell_errors() noexcept {
-  while (!errors_.empty()) {
-    const AsyncError error = errors_.front();
-    errors_.pop_front();  // the callback may come here again
-    const std::function<void(const AsyncError&)> callback = on_error_;  // and set another one
-    if (callback)
-      callback(error);
-    else
-      report(error);  // which logs it
-  }
+  errors_.tell([this](const AsyncError& error) { report(error); });
 }
 
 void Nic::progress() noexcept {
@@ -130,12 +121,12 @@ void Nic::progress() noexcept {
 
 void Nic::remove(Vi& vi) noexcept {
   std::erase(vis_, &vi);
-  std::erase_if(errors_, [&](const AsyncError& error) { return error.vi == &vi; });
+  errors_.forget(vi);
 }
 
 void Nic::remove(CompletionQueue& queue) noexcept {
   std::erase(queues_, &queue);
-  std::erase_if(errors_, [&](const AsyncError& error) { return error.queue == &queue; });
+  errors_.forget(queue);
 }
 
 bool Nic::has(const Vi& vi) const noexcept {

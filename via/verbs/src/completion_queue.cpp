@@ -33,6 +33,7 @@ CompletionQueue::~CompletionQueue() {
     notifier_.join();
   }
   std::erase(nic_.queues_, this);
+  nic_.errors_.forget(*this);
 }
 
 void CompletionQueue::promise(Vi& vi, std::size_t depth, std::size_t requests) {
@@ -107,9 +108,10 @@ Status CompletionQueue::pop(Completion& out) noexcept {
 
 Status CompletionQueue::wait(Completion& out, std::int64_t timeout_ns) noexcept {
   const bool found = look_until(
-      nic_.job_.wait_policy(), timeout_ns, [&] { return poll(out) == Status::ok; },
+      nic_.job_.wait_policy(), timeout_ns, [&] { return poll(out) != Status::retry; },
       [this](std::int64_t left_ns) { nic_.sleep(left_ns, this); });
-  return found ? Status::ok : Status::timeout;
+  if (!found) return Status::timeout;
+  return nothing_ == Status::retry ? Status::ok : nothing_;
 }
 
 Status CompletionQueue::notify(std::function<void()> ready) {

@@ -29,7 +29,7 @@ class CompletionQueue final : public CompletionRing {
   Status poll(Completion& out) noexcept override {
     if (ring_head_ == ring_tail_) {
       look();
-      if (ring_head_ == ring_tail_) return Status::retry;
+      if (ring_head_ == ring_tail_) return nothing_;
     }
     return pop(out);
   }
@@ -49,6 +49,13 @@ class CompletionQueue final : public CompletionRing {
     if (!has_notifier()) reap();
   }
   [[nodiscard]] bool has_notifier() const noexcept { return notifying_.load(); }
+  /// The next look comes to the NIC's connections and errors. While another thread may poll the
+  /// queue, that happens in its turn.
+  void look_fully() noexcept {
+    if (!has_notifier()) polls_ |= kHousekeeping - 1;
+  }
+  /// The VI whose own queue this is ends: waits find nothing any more.
+  void leave() noexcept { nothing_ = Status::bad_state; }
   /// Takes in the device's completions. Answers whether there were any.
   bool reap() noexcept;
   void arm() noexcept {

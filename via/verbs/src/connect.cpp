@@ -65,6 +65,8 @@ Vi::~Vi() {
   disconnect();
   nic_.remove_vi(*this);
   leave_queues();
+  nic_.leave(own_send_cq_);
+  nic_.leave(own_receive_cq_);
 }
 
 void Vi::make_pair() {

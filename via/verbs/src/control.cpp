@@ -37,6 +37,7 @@ void Nic::progress_connections() noexcept {
     job_.log().write(LogLevel::error, e.what());
   }
   in_progress_.store(false);
+  if (errors_.any()) tell_errors();
 }
 
 /// A peer that has had our control messages and has not answered may be out of reach by now:
@@ -140,9 +141,11 @@ void Nic::keep_alive() {
   }
 }
 
+/// The callback is called when no VI is in use any more: at the end of a post, or of
+/// progress_connections(), to which the next look at each queue comes.
 void Nic::report(const AsyncError& error) noexcept {
-  if (on_error_) {
-    on_error_(error);
+  if (errors_.add(error)) {
+    for (CompletionQueue* queue : queues_) queue->look_fully();
     return;
   }
   if (error.cause == ErrorCause::disconnected) return;
@@ -152,6 +155,17 @@ void Nic::report(const AsyncError& error) noexcept {
                                              to_string(error.cause)
                                        : "verbs: VI to rank " + std::to_string(index(error.peer)) +
                                              " failed: " + to_string(error.cause));
+}
+
+void Nic::tell_errors() noexcept {
+  errors_.tell([this](const AsyncError& error) { report(error); });
+}
+
+/// Keeps a queue of a VI that ends where it may still be in use.
+void Nic::leave(std::unique_ptr<CompletionQueue>& queue) noexcept {
+  if (queue == nullptr || !runs_callback()) return;
+  queue->leave();
+  left_queues_.push_back(std::move(queue));
 }
 
 /// Sleeps until a completion of @p queue (may be null), a control message, a device event, a lost

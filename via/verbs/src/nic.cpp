@@ -90,7 +90,8 @@ Nic::Nic(Job& job, const Settings& settings, std::string_view device)
 
 Nic::~Nic() {
   incoming_peer_ = nullptr;  // the owner of the callback is ending
-  on_error_ = [](const AsyncError&) {};
+  errors_.set([](const AsyncError&) {});
+  left_queues_.clear();
   // Peers that have ended do not answer; of others a control message may be lost twice or three
   // times.
   constexpr std::int64_t kLastControlNs = 300'000'000;
@@ -252,6 +253,7 @@ void Nic::check_attributes(const ViAttributes& a) const {
 
 std::unique_ptr<via::Vi> Nic::create_vi(const ViAttributes& attributes) {
   check_attributes(attributes);
+  if (!runs_callback()) left_queues_.clear();
   return std::make_unique<Vi>(*this, attributes);
 }
 
@@ -278,6 +280,7 @@ void Nic::remove_vi(Vi& vi) noexcept {
   vis_[vi.id_ & kIdMask] = nullptr;
   free_vis_.push_back(vi.id_ & kIdMask);
   tags_.drop_use(vi.attributes_.tag);
+  errors_.forget(vi);
 }
 
 Vi* Nic::find_vi(std::uint32_t id) noexcept {

@@ -16,6 +16,7 @@
 
 #include "via/closed_peers.hpp"
 #include "via/connections.hpp"
+#include "via/error_reports.hpp"
 #include "via/protection_tags.hpp"
 #include "via/verbs/src/completion_queue.hpp"
 #include "via/verbs/src/control_path.hpp"
@@ -63,7 +64,7 @@ class Nic final : public via::Nic, private Connections::Provider {
   void on_incoming_peer(IncomingPeer callback) override { incoming_peer_ = std::move(callback); }
   void reject_peer(Rank from, std::uint64_t discriminator) override;
   void on_error(std::function<void(const AsyncError&)> callback) override {
-    on_error_ = std::move(callback);
+    errors_.set(std::move(callback));
   }
   void progress() noexcept override;
 
@@ -128,6 +129,13 @@ class Nic final : public via::Nic, private Connections::Provider {
   void handle_device_events();
   void keep_alive();
   void report(const AsyncError& error) noexcept;
+  /// Calls the callback for what was reported, which may destroy any VI.
+  void tell_errors() noexcept;
+  /// Whether this is called from a callback, within a poll or a wait.
+  [[nodiscard]] bool runs_callback() const noexcept {
+    return errors_.is_telling() || in_progress_.load();
+  }
+  void leave(std::unique_ptr<CompletionQueue>& queue) noexcept;
   void sleep(std::int64_t timeout_ns, CompletionQueue* queue) noexcept;
   bool progress_until(const std::function<bool()>& done, std::int64_t timeout_ns);
   void count(Counter counter) noexcept { ++counters_[counter]; }
@@ -152,7 +160,9 @@ class Nic final : public via::Nic, private Connections::Provider {
   std::uint32_t life_epoch_ = 0;
   std::atomic<bool> in_progress_{false};
   IncomingPeer incoming_peer_;
-  std::function<void(const AsyncError&)> on_error_;
+  ErrorReports errors_;
+  /// The own queues of VIs that a callback has destroyed: a wait may be in them.
+  std::vector<std::unique_ptr<CompletionQueue>> left_queues_;
   std::uint64_t not_ready_before_ = 0;
   ClosedPeers closed_peers_;
   std::uint64_t looks_ = 0;  // for control messages

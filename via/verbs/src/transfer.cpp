@@ -161,6 +161,7 @@ Status Vi::post_send(Descriptor& d) noexcept {
     if (sends_.empty()) {
       finish_send(posted, posted.refusal);
       fail(cause_of(posted.refusal));
+      nic_.tell_errors();
       return Status::ok;
     }
   }
@@ -171,7 +172,10 @@ Status Vi::post_send(Descriptor& d) noexcept {
   }
   const bool taken = hand_over(posted);
   sends_.push(posted);
-  if (!taken) fail(ErrorCause::transport);
+  if (!taken) {
+    fail(ErrorCause::transport);
+    nic_.tell_errors();
+  }
   return Status::ok;
 }
 
@@ -287,7 +291,10 @@ Status Vi::post_receive(Descriptor& d) noexcept {
   }
   posted.refusal = check_receive(d);
   receives_.push(posted);
-  if (pair_ != nullptr && !hand_over_receive(posted)) fail(ErrorCause::transport);
+  if (pair_ != nullptr && !hand_over_receive(posted)) {
+    fail(ErrorCause::transport);
+    nic_.tell_errors();
+  }
   return Status::ok;
 }
 

@@ -44,6 +44,9 @@ class CompletionRing : public CompletionQueue {
     store_word(ring_tail_, ring_tail_ + 1, kRelease);
   }
 
+  /// What a poll answers that finds nothing. bad_state: the VI whose own queue this is has ended,
+  /// and no wait finds anything any more.
+  Status nothing_ = Status::retry;
   std::size_t ring_head_ = 0;
   std::size_t ring_tail_ = 0;
   std::size_t ring_mask_ = 0;

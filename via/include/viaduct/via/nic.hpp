@@ -123,8 +123,13 @@ class Nic {
   /// The answer to such a request; does nothing if the request is gone.  Never waits.
   virtual void reject_peer(Rank from, std::uint64_t discriminator) = 0;
 
-  /// Asynchronous errors; called from within a poll or a post of this rank's thread. The default
-  /// logs a warning, except for `disconnected`.  Never waits.
+  /// Asynchronous errors; called from within a poll, a wait, a post or progress() of this rank's
+  /// thread. The default logs a warning, except for `disconnected`.  Never waits.
+  ///
+  /// @p callback may make VIs, and destroy any VI, also the one that it is told of, but not one for
+  /// which connect(), connect_peer_wait() or disconnect() is under way. A send_wait() or
+  /// receive_wait() of a VI that it destroys answers bad_state. It may not destroy a completion
+  /// queue of the program's.
   virtual void on_error(std::function<void(const AsyncError&)> callback) = 0;
 
   /// Moves connections on. Completions stay in their queues until these are polled.  Blocks never.
