@@ -105,8 +105,12 @@ void Connection::connect_loopback() {
 
 Status Connection::connect_peer_start(Rank peer, std::uint64_t discriminator) {
   if (state_ != ViState::idle) return Status::bad_state;
+  outcome_.answer = ConnectResult::rejected;  // where no attempt begins
   if (index(peer) >= nic_.job_.size()) return refuse_rank(nic_.job_, "connect_peer_start", peer);
-  if (nic_.job_.is_lost(peer)) return Status::peer_lost;
+  if (nic_.job_.is_lost(peer)) {
+    outcome_.answer = ConnectResult::unreachable;
+    return Status::peer_lost;
+  }
   if (const Status way = check_way(peer); way != Status::ok) return way;
   return ask(ControlMessage::Kind::request, peer, discriminator) ? Status::ok : Status::bad_state;
 }

@@ -97,6 +97,7 @@ Status Vi::check_way(Rank peer) {
 
 ConnectResult Vi::connect(Rank peer, std::uint64_t discriminator, std::int64_t timeout_ns) {
   if (state_ != ViState::idle) return ConnectResult::rejected;
+  outcome_.answer = ConnectResult::rejected;  // where no attempt begins
   if (index(peer) >= nic_.job_.size()) throw_no_such_rank(peer, nic_.job_.size());
   if (nic_.job_.is_lost(peer) || nic_.is_remote(peer) || nic_.reach(peer) == nullptr)
     return ConnectResult::unreachable;
@@ -191,7 +192,7 @@ ConnectResult Vi::connect_peer_wait(std::int64_t timeout_ns) {
     disconnect();
     return ConnectResult::timed_out;
   }
-  return state_ == ViState::connected ? ConnectResult::connected : outcome_.answer;
+  return attempt_result(state_, outcome_.answer, nic_.job_.is_lost(peer_));
 }
 
 void Vi::disconnect() noexcept {

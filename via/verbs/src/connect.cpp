@@ -194,6 +194,7 @@ void Vi::close_end(ErrorCause cause) noexcept {
 
 ConnectResult Vi::connect(Rank peer, std::uint64_t discriminator, std::int64_t timeout_ns) {
   if (state_ != ViState::idle) return ConnectResult::rejected;
+  answer_ = ConnectResult::rejected;  // where no attempt begins
   if (index(peer) >= nic_.job_.size())
     throw Error(errors::no_such_rank, std::errc::invalid_argument,
                 "cannot connect to rank " + std::to_string(index(peer)) + ": " +
@@ -205,8 +206,12 @@ ConnectResult Vi::connect(Rank peer, std::uint64_t discriminator, std::int64_t t
 
 Status Vi::connect_peer_start(Rank peer, std::uint64_t discriminator) {
   if (state_ != ViState::idle) return Status::bad_state;
+  answer_ = ConnectResult::rejected;  // where no attempt begins
   if (index(peer) >= nic_.job_.size()) return refuse_rank(nic_.job_, "connect_peer_start", peer);
-  if (nic_.job_.is_lost(peer)) return Status::peer_lost;
+  if (nic_.job_.is_lost(peer)) {
+    answer_ = ConnectResult::unreachable;
+    return Status::peer_lost;
+  }
   return ask(ControlMessage::Kind::request, peer, discriminator) ? Status::ok : Status::bad_state;
 }
 
@@ -220,7 +225,7 @@ ConnectResult Vi::connect_peer_wait(std::int64_t timeout_ns) {
     disconnect();
     return ConnectResult::timed_out;
   }
-  return state_ == ViState::connected ? ConnectResult::connected : answer_;
+  return attempt_result(state_, answer_, nic_.job_.is_lost(peer_));
 }
 
 /// An error found on this side. @p refused: it concerns the message behind those that have arrived.

@@ -81,7 +81,9 @@ class Vi {
   /// (rejected or not started; the VI is idle). Blocks never; makes progress.
   virtual Status connect_peer_done() noexcept = 0;
   /// connect_peer_done until something other than retry, at most @p timeout_ns (negative: for
-  /// ever). At the end of the time the attempt is over: timed_out, and the VI is idle.
+  /// ever). At the end of the time the attempt is over: timed_out, and the VI is idle. Where no
+  /// attempt is under way it answers at once: connected, the last attempt's answer, `rejected`
+  /// where nothing was started or the connection has ended, `unreachable` where the peer is lost.
   virtual ConnectResult connect_peer_wait(std::int64_t timeout_ns) = 0;
 
   /// Ends the connection. Posted descriptors of both sides complete as flushed (messages that had
