@@ -101,12 +101,16 @@ void Context::unlock_calls() noexcept { shared_->calls.leave(); }
 
 Context::~Context() { job_.stats().remove(counters_); }
 
-/// @p number, or with a negative one the free number that was not used for the longest time.
+/// @p number, or with kAnyNumber the free number that was not used for the longest time.
 std::uint16_t Context::add(detail::EndpointCore& endpoint, std::int32_t number) {
-  constexpr std::uint32_t kNumbers = 0x10000;
+  constexpr std::int32_t kNumbers = 0x10000;
+  const bool any = number == Endpoint::kAnyNumber;
+  if (!any && (number < 0 || number >= kNumbers))
+    throw Error(errors::too_many, std::errc::invalid_argument,
+                "an endpoint's number is 0 to 65535, or kAnyNumber, not " + std::to_string(number));
   auto at = static_cast<std::uint16_t>(number);
-  if (number < 0) {
-    std::uint32_t tried = 0;
+  if (any) {
+    std::int32_t tried = 0;
     for (at = next_number_; find(at) != nullptr; ++at)
       if (++tried == kNumbers)
         throw Error(errors::too_many, std::errc::no_buffer_space,
@@ -117,7 +121,7 @@ std::uint16_t Context::add(detail::EndpointCore& endpoint, std::int32_t number) 
   }
   if (at >= endpoints_.size()) endpoints_.resize(at + std::size_t{1});
   endpoints_[at] = &endpoint;
-  if (number < 0) next_number_ = static_cast<std::uint16_t>(at + 1);
+  if (any) next_number_ = static_cast<std::uint16_t>(at + 1);
   return at;
 }
 

@@ -1,6 +1,7 @@
 /// Names: the translation table, several endpoints and bundles of a rank, an endpoint to itself.
 
 #include <array>
+#include <string>
 
 #include "tests/multiprocess/am_rig.hpp"
 #include "viaduct/runtime/error.hpp"
@@ -54,6 +55,22 @@ void wrong_index(Rig& rig) {
   CHECK_EQ(ep.unmap(am::Index{500}), Status::bad_argument);
   CHECK_EQ(ep.unmap(beyond), Status::bad_argument);
   CHECK(rig.back.empty());
+}
+
+/// Numbers that no endpoint has are refused, and none is taken for another one.
+void wrong_number(Rig& rig) {
+  for (const std::int32_t number : {65536, 65536 + 4, -2, INT32_MIN, INT32_MAX}) {
+    try {
+      am::Endpoint endpoint(rig.bundle(), am::kTagAll, number);
+      conformance::check(false, "the number was taken", Where::here());
+    } catch (const Error& error) {
+      CHECK(error.sentence().find("not " + std::to_string(number)) != std::string::npos);
+    }
+  }
+  am::Endpoint last(rig.bundle(), am::kTagAll, 65535);
+  CHECK_EQ(last.name().number, 65535);
+  am::Endpoint any(rig.bundle(), am::kTagAll, am::Endpoint::kAnyNumber);
+  CHECK(any.name().number != 65535);
 }
 
 void on_bulk_never(am::Token&, std::span<std::byte>) {
@@ -281,6 +298,7 @@ void two_indices(Rig& rig) {
 
 constexpr std::array kCases{
     Case{"name.wrong_index", Needs::any, wrong_index},
+    Case{"name.wrong_number", Needs::any, wrong_number},
     Case{"name.unmapped_index", Needs::any, unmapped_index},
     Case{"name.map_and_unmap", Needs::any, map_and_unmap},
     Case{"name.unmap_under_traffic", Needs::any, unmap_under_traffic},

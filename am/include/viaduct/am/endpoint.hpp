@@ -227,7 +227,7 @@ class Endpoint : public EndpointRequests {
   /// than 65536 endpoints.
   explicit Endpoint(Bundle& bundle, Tag tag = kTagAll) : Endpoint(bundle, tag, kAnyNumber) {}
   /// The same with a number that peers know beforehand (EndpointName::number); kAnyNumber: as
-  /// above. Throws Error: in use.
+  /// above. Throws Error: in use, or no number from 0 to 65535.
   Endpoint(Bundle& bundle, Tag tag, std::int32_t number) : EndpointRequests(bundle, tag, number) {}
   static constexpr std::int32_t kAnyNumber = -1;
   ~Endpoint() = default;
