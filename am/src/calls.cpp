@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "am/src/arguments.hpp"
 #include "am/src/bundle_wait.hpp"
 #include "runtime/errors/codes.hpp"
 #include "viaduct/am/endpoint.hpp"
@@ -183,6 +184,12 @@ void EndpointCore::send_call(Outgoing out, PendingCall& call, std::uint32_t call
       call.fail(value(out.to) >= table.size() ? Undeliverable::bad_entry
                                               : Undeliverable::bad_length);
   }
+}
+
+void EndpointCore::refuse_room(PendingCall& call, std::size_t bytes) noexcept {
+  call.bundle = &bundle;
+  (void)Refusal::null(*this, "the room of a call", bytes);
+  call.fail(Undeliverable::bad_length);
 }
 
 void EndpointCore::stop_no_state(const char* wanted) const noexcept {

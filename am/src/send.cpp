@@ -360,6 +360,8 @@ Status send_raw(EndpointCore& core, Index to, HandlerId handler, Operation opera
                 bool wait) noexcept {
   const auto id = static_cast<std::size_t>(handler);
   if (words.size() > kMaxArgs) return Refusal::words(core, words.size());
+  if (words.data() == nullptr && !words.empty())
+    return Refusal::null(core, "the words of a request by number", words.size_bytes());
   if (id == 0 || id >= kOwnHandlers) return Refusal::handler(core, "a request by number", id);
   return core.send_slow(
       {to, wire_format::make(Kind::request, operation, static_cast<std::uint16_t>(handler)),

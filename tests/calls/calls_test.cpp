@@ -118,6 +118,9 @@ void test_data(World& w, am::Index to) {
   CHECK(!longer && longer.error() == am::Undeliverable::bad_length);
   std::vector<std::byte> bytes(2 * w.endpoint.max_medium());
   CHECK(w.endpoint.call<too_much>(to, bytes).wait().error() == am::Undeliverable::bad_length);
+  const std::span<int> null(static_cast<int*>(nullptr), 90);
+  CHECK(w.endpoint.call<stock>(to, null, std::size_t{10}).wait().error() ==
+        am::Undeliverable::bad_length);
   const std::vector<std::uint32_t> many(w.endpoint.max_medium());
   CHECK(w.endpoint.call<sum>(to, many, std::uint64_t{0}).wait().error() ==
         am::Undeliverable::bad_length);

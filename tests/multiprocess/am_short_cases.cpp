@@ -193,6 +193,10 @@ void raw_handlers(Rig& rig) {
   for (std::size_t i = 0; i < words.size(); ++i) words[i] = 100 * (i + 1) + rig.rank();
   const std::span<const std::uint64_t> all(words);
   CHECK_EQ(ep.request_raw(rig.next(), am::HandlerId{1}, all), Status::bad_argument);  // 17 words
+  const std::span<const std::uint64_t> null(static_cast<const std::uint64_t*>(nullptr), 3);
+  CHECK_EQ(ep.request_raw(rig.next(), am::HandlerId{1}, null), Status::bad_argument);
+  CHECK_EQ(ep.try_request_raw(rig.next(), am::HandlerId{1}, null), Status::bad_argument);
+  CHECK_EQ(ep.request_medium_raw(rig.next(), am::HandlerId{1}, {}, null), Status::bad_argument);
   CHECK_EQ(ep.request_raw(rig.next(), am::HandlerId{256}, all.first(1)), Status::bad_argument);
   CHECK_EQ(ep.request_raw(rig.next(), am::HandlerId{0}, all.first(1)), Status::bad_argument);
   for (std::size_t n = 0; n <= 16; ++n)

@@ -94,6 +94,8 @@ void EndpointRequests::call_into(Future<std::span<T>>& future, Index to, Operati
   const auto place = detail::span_of(room);
   static_assert(std::is_same_v<typename decltype(place)::element_type, T>,
                 "the result's place must be of the handler's element type, not const");
+  if (place.data() == nullptr && !place.empty()) [[unlikely]]
+    return core_.refuse_room(future, place.size_bytes());
   future.data = place;
   call_words<Handler>(future, detail::PendingCall::kSpanTag, to, operation, data, args...);
 }

@@ -128,6 +128,8 @@ struct EndpointCore {
   Status send_shared(const Outgoing& out) noexcept;  // of a parallel bundle
   Status send_after_polls(const Outgoing& out) noexcept;
   [[gnu::noinline]] Status send_long(const Outgoing& out) noexcept;
+  /// A call whose room for the result is null fails.
+  [[gnu::cold, gnu::noinline]] void refuse_room(PendingCall& call, std::size_t bytes) noexcept;
   [[gnu::cold, gnu::noinline]] void send_call(Outgoing out, PendingCall& call,
                                               std::uint32_t call_tag) noexcept;
   Status get_slow(Index from, std::span<std::byte> data, std::size_t offset, std::uint16_t handler,
