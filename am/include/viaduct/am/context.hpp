@@ -50,7 +50,8 @@ enum Counter : std::uint32_t {
   kCounterCount,
 };
 
-/// Created once per rank, collectively, before any bundle; destroyed after them.
+/// Created once per rank, collectively, before any bundle; destroyed after them. An ended one keeps
+/// 64 KiB of the rank's window until the job ends (open_nic()): make one for the whole job.
 ///
 /// Its bundles share it and the NIC without a lock: they are used from one thread, or their calls
 /// are serialised by the caller. Two threads that poll two bundles of one rank at the same time are

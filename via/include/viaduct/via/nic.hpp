@@ -136,7 +136,10 @@ class Nic {
   virtual void progress() noexcept = 0;
 };
 
-/// Opens provider @p name for this rank: "shm", "verbs", "verbs:mlx5_0" (a device). Collective.
+/// Opens provider @p name for this rank: "shm", "verbs", "verbs:mlx5_0" (a device). Collective. On
+/// shm an ended NIC keeps its page, its mailbox and its region table in the rank's window until the
+/// job ends, since peers may still look at them: 64 bytes for each of VIADUCT_SHM_REGIONS and for
+/// each rank, 64 KiB by default.
 /// Throws Error listing the providers by name, or saying what this one misses here.
 [[nodiscard]] std::unique_ptr<Nic> open_nic(Job& job, std::string_view name = "shm");
 
