@@ -75,6 +75,11 @@ std::vector<int> refuse_data(am::Token& token) {
   refuse(token);
   return {1, 2};
 }
+std::array<int, 100> long_array(am::Token&, int first) {
+  std::array<int, 100> values;
+  std::iota(values.begin(), values.end(), first);
+  return values;
+}
 std::vector<std::byte> too_much(am::Token& token) {
   return std::vector<std::byte>(token.endpoint().max_medium() + 1);
 }
@@ -118,6 +123,9 @@ void test_data(World& w, am::Index to) {
   CHECK(!longer && longer.error() == am::Undeliverable::bad_length);
   std::vector<std::byte> bytes(2 * w.endpoint.max_medium());
   CHECK(w.endpoint.call<too_much>(to, bytes).wait().error() == am::Undeliverable::bad_length);
+  std::array<int, 100> values{};
+  const auto array = w.endpoint.call<long_array>(to, values, 5).wait();
+  CHECK(array && array->size() == 100 && values[0] == 5 && values[99] == 104);
   const std::span<int> null(static_cast<int*>(nullptr), 90);
   CHECK(w.endpoint.call<stock>(to, null, std::size_t{10}).wait().error() ==
         am::Undeliverable::bad_length);

@@ -52,6 +52,7 @@ wrong() {
 right 'void f(am::Token&, int);' '(void)endpoint.request<f>(to, 1)'
 right 'void f(am::Token&, std::span<const int>);' 'int data[3] = {}; (void)endpoint.request_medium<f>(to, data)'
 right 'std::uint64_t f(am::Token&, int);' '(void)endpoint.call<f>(to, 1).wait()'
+right 'std::array<int, 100> f(am::Token&);' 'int room[100]; (void)endpoint.call<f>(to, room).wait()'
 right '' '(void)endpoint.call<[](am::Token&, int x) { return x; }>(to, 1).wait()'
 right '' '(void)endpoint.request<[](am::Token&, int) {}>(to, 1)'
 

@@ -25,6 +25,7 @@ using namespace viaduct;
 
 thread_local am::Endpoint* t_endpoint = nullptr;
 thread_local am::Bundle* t_bundle = nullptr;
+thread_local std::unique_ptr<am::Bundle> t_other;
 thread_local std::string_view t_how;
 thread_local bool t_done = false;
 
@@ -101,7 +102,6 @@ void request_of_late_library(am::Endpoint& endpoint, am::Index to) {
   if (send != nullptr) send(endpoint, to);
 }
 
-/// What no handler may do.
 /// Sends a message back that cannot go back, or with arguments that no message has.
 void send_back_wrongly(am::Token& token) {
   constexpr std::array<std::uint64_t, am::kMaxArgs + 1> words{};
@@ -119,6 +119,7 @@ void send_back_wrongly(am::Token& token) {
   if (is("send_back_of_null")) token.send_back(kWhy, {static_cast<std::uint64_t*>(nullptr), 1}, 8);
 }
 
+/// What no handler may do.
 void misbehave(am::Token& token) {
   if (is("request_in_request") || is("request_in_reply"))
     (void)t_endpoint->request<on_other>(am::Index{0});
@@ -130,6 +131,8 @@ void misbehave(am::Token& token) {
   if (is("wait_until_in_request")) (void)t_bundle->wait_until([] { return true; });
   if (is("barrier_in_request")) (void)t_bundle->barrier();
   if (is("reply_in_child") || is("medium_reply_in_child")) reply_in_child(token);
+  if (is("bundle_in_request")) am::Bundle made(t_bundle->context());
+  if (is("bundle_end_in_reply")) t_other.reset();
   if (is("unmap_in_request")) (void)t_endpoint->unmap(am::Index{0});
 }
 
@@ -139,16 +142,17 @@ void on_guilty_reply(am::Token& token) {
   t_done = true;
 }
 void on_guilty(am::Token& token) {
-  if (is("request_in_reply") || is("poll_in_reply") || is("reply_to_reply"))
+  if (is("request_in_reply") || is("poll_in_reply") || is("bundle_end_in_reply") ||
+      is("reply_to_reply"))
     return token.reply<on_guilty_reply>();
   misbehave(token);
-  if (is("reply_twice")) {
-    token.reply<on_innocent>();
-    token.reply<on_innocent>();
-  }
   send_back_wrongly(token);
   if (is("send_back_then_reply")) {
     token.send_back(am::Undeliverable::bad_tag, {}, 0);
+    token.reply<on_innocent>();
+  }
+  if (is("reply_twice")) {
+    token.reply<on_innocent>();
     token.reply<on_innocent>();
   }
   if (is("bulk_reply_twice")) {
@@ -180,6 +184,7 @@ int body(Job& job, int argc, char** argv) {
         [](const am::Returned&) {});  // the other rank's end is not what is told here
   t_endpoint = &endpoint;
   t_bundle = &bundle;
+  if (is("bundle_end_in_reply")) t_other = std::make_unique<am::Bundle>(context);
   const am::Index last{job.size() - 1};
   if (index(job.rank()) == 0) {
     if (is("default_handler_0")) (void)endpoint.request_raw(last, am::HandlerId{9}, {});

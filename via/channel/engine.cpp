@@ -200,12 +200,13 @@ void Engine::end_function() noexcept {
   for (Client* const client : clients_) client->end_function();
 }
 
-bool Engine::runs_handler() noexcept {
+Client* Engine::running() noexcept {
   const std::uintptr_t me = this_thread();
   const std::lock_guard lock(mutex_);
-  return std::any_of(clients_.begin(), clients_.end(), [me](Client* client) {
+  const auto found = std::find_if(clients_.begin(), clients_.end(), [me](Client* client) {
     return client->home_.load(kRelaxed) == me && client->runs_handler();
   });
+  return found == clients_.end() ? nullptr : *found;
 }
 
 /// The locks of the clients that sleep with `self`.

@@ -162,7 +162,9 @@ class Engine {
     return thread != 0 && is_this_thread(thread);
   }
   /// @return whether a handler of some client runs in the calling thread.  Cost: a lock for each.
-  [[nodiscard]] bool runs_handler() noexcept;
+  [[nodiscard]] bool runs_handler() noexcept { return running() != nullptr; }
+  /// @return the client that does; null: none.  Cost: as runs_handler().
+  [[nodiscard]] Client* running() noexcept;
 
   /// Blocks in the kernel until something comes for a client of this thread, or @p done (may be
   /// empty) says so, or the time is over (negative: no limit): see shm::sleep(). @p held, if given:

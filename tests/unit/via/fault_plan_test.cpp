@@ -68,7 +68,9 @@ TEST(FaultPlan, SaysWhatIsWrong) {
       {"fault(shm,L=nan)", "L is \"nan\""},
       {"fault(shm,drop=1.5)", "drop is \"1.5\": give a probability from 0 to 1"},
       {"fault(shm,seed=-3)", "seed is \"-3\": give a whole number"},
-      {"fault(shm,seed=1e3)", "seed is \"1e3\""}};
+      {"fault(shm,seed=1e3)", "seed is \"1e3\""},
+      {"fault(shm,L=5,L=6)", "L is given twice"},
+      {"fault(shm,o=5,L=1,o_r=6)", "o_r is given twice"}};
   for (const auto& [name, sentence] : cases) {
     try {
       (void)read_plan(name);

@@ -1,9 +1,11 @@
 #include "via/fault/src/plan.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <span>
 #include <system_error>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -46,8 +48,8 @@ std::size_t end_of_provider(std::string_view inside) {
   return inside.size();
 }
 
-double read_number(std::string_view name, std::string_view key, std::string_view text,
-                   double most, std::string_view unit) {
+double read_number(std::string_view name, std::string_view key, std::string_view text, double most,
+                   std::string_view unit) {
   double value = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
   if (read.ec != std::errc{} || read.ptr != text.data() + text.size() || !std::isfinite(value) ||
@@ -83,6 +85,12 @@ void set(Plan& plan, std::string_view name, std::string_view key, std::string_vi
                            key, fmt::join(kKindNames, ", ")));
 }
 
+/// The settings that @p key sets: o stands for two.
+std::vector<std::string_view> parts_of(std::string_view key) {
+  if (key == "o") return {"o_s", "o_r"};
+  return {key};
+}
+
 }  // namespace
 
 bool is_fault(std::string_view name) noexcept { return name.starts_with(kPrefix); }
@@ -97,13 +105,20 @@ Plan read_plan(std::string_view name) {
   if (plan.provider.empty() || (end < rest.size() && rest[end] == ')'))
     refuse(name, "write fault(PROVIDER) or fault(PROVIDER,KEY=VALUE,...)");
   rest.remove_prefix(end);
+  std::vector<std::string_view> given;
   while (!rest.empty()) {
     rest.remove_prefix(1);  // the comma
     const std::string_view setting = rest.substr(0, rest.find(','));
     const std::size_t equals = setting.find('=');
     if (equals == std::string_view::npos)
       refuse(name, fmt::format("\"{}\" is no setting: write KEY=VALUE", setting));
-    set(plan, name, setting.substr(0, equals), setting.substr(equals + 1));
+    const std::string_view key = setting.substr(0, equals);
+    set(plan, name, key, setting.substr(equals + 1));
+    for (const std::string_view part : parts_of(key)) {
+      if (std::find(given.begin(), given.end(), part) != given.end())
+        refuse(name, fmt::format("{} is given twice: give each setting once", part));
+      given.push_back(part);
+    }
     rest.remove_prefix(setting.size());
   }
   return plan;
@@ -122,8 +137,8 @@ Dice::Dice(const Plan& plan, std::uint32_t rank) : chance_(plan.chance) {
 bool Dice::falls_on(Kind kind) {
   const double chance = chance_[static_cast<std::size_t>(kind)];
   if (chance == 0) return false;
-  return std::uniform_real_distribution<double>(0, 1)(
-             sequences_[static_cast<std::size_t>(kind)]) < chance;
+  return std::uniform_real_distribution<double>(0, 1)(sequences_[static_cast<std::size_t>(kind)]) <
+         chance;
 }
 
 std::uint64_t Dice::below(Kind kind, std::uint64_t bound) {

@@ -25,10 +25,11 @@ class Task;
 
 /// A set of endpoints that are serviced together: one poll handles the arrived messages of all.
 ///
-/// Made outside handlers, after the Context; destroyed after its endpoints, before the Context. A
-/// call that waits serves all bundles of its thread, and Split-C (docs/guide.md, "Both models in
-/// one program"). The bundles of a rank share one NIC: where several threads use them, all must be
-/// parallel. Two threads that poll sequential bundles are stopped with a sentence (VIA-2012).
+/// Made and destroyed outside handlers (inside: the program is stopped); made after the Context,
+/// destroyed after its endpoints and before the Context. A call that waits serves all bundles of
+/// its thread, and Split-C (docs/guide.md, "Both models in one program"). The bundles of a rank
+/// share one NIC: where several threads use them, all must be parallel. Two threads that poll
+/// sequential bundles are stopped with a sentence (VIA-2012).
 class Bundle {
  public:
   enum class Threads : std::uint8_t {
@@ -163,6 +164,7 @@ class Bundle {
   [[nodiscard]] bool poll_fast(std::uint32_t& n) noexcept;
 
   [[noreturn, gnu::cold]] void stop_caller(const char* call) const noexcept;
+  void stop_in_handler(const char* call) const noexcept;
   [[noreturn, gnu::cold]] void stop_second_thread(const char* call) const noexcept;
   Status send_waiting(detail::Map& map, std::uint64_t client, std::span<const std::uint64_t> words,
                       std::uint32_t bytes, std::span<const std::byte> data = {}) noexcept;

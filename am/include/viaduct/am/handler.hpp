@@ -206,8 +206,8 @@ template <class R>
 [[nodiscard]] constexpr bool may_be_result() noexcept {
   if constexpr (std::is_void_v<R>)
     return true;
-  else if constexpr (std::is_trivially_copyable_v<R>)
-    return sizeof(R) <= kMaxArgBytes;
+  else if constexpr (std::is_trivially_copyable_v<R> && sizeof(R) <= kMaxArgBytes)
+    return true;
   else
     return requires(const R& r) { std::span(std::data(r), std::size(r)); };
 }

@@ -62,13 +62,13 @@ void take_failure(Token& token, std::uint8_t why);
 // At the owner: request handlers.
 
 /// A result with data of any length: a type that has data() and size() and is no array of fixed
-/// size.
+/// size that travels as a value.
 template <class R>
 concept DataResult = requires(const R& r) {
   std::data(r);
   std::size(r);
 }
-&&!requires { std::tuple_size<R>::value; };
+&&(!requires { std::tuple_size<R>::value; } || sizeof(R) > kMaxArgBytes);
 
 template <class R>
 void answer(Token& token, const R& value) {
