@@ -25,7 +25,7 @@ constexpr std::uint32_t kInStream = 4;  // times as many slots between two polls
 
 Bundle::Bundle(Context& context, Threads threads)
     : dispatcher_(*this, context), threads_(threads), idle_(context.job().wait_policy()) {
-  stop_in_handler("Bundle");
+  Served::stop_in_handler(context, "Bundle");
   if (threads == Threads::parallel) {
     dispatcher_.slow = dispatcher_.depth_base = 1;
     calls_ = &context.shared_->calls;
@@ -65,7 +65,7 @@ void Bundle::set_poll_every(std::uint32_t n) noexcept {
 }
 
 Bundle::~Bundle() {
-  stop_in_handler("~Bundle");
+  Served::stop_in_handler(dispatcher_.context, "~Bundle");
   if (!dispatcher_.endpoints.empty() && !dispatcher_.context.job().in_forked_child())
     violate_contract(errors::endpoint_left,
                      "a bundle ends before its endpoint " +
@@ -123,10 +123,10 @@ void Bundle::stop_caller(const char* call) const noexcept {
 }
 
 /// Stops the program where a handler of any of this thread's bundles runs.
-void Bundle::stop_in_handler(const char* call) const noexcept {
-  if (dispatcher_.context.job().in_forked_child()) return;
-  via::channel::Client* const running = dispatcher_.context.shared_->engine->running();
-  if (running != nullptr) static_cast<const Served*>(running)->bundle().stop_caller(call);
+void Bundle::Served::stop_in_handler(Context& context, const char* call) noexcept {
+  if (context.job().in_forked_child()) return;
+  via::channel::Client* const running = context.shared_->engine->running();
+  if (running != nullptr) static_cast<const Served*>(running)->bundle_.stop_caller(call);
 }
 
 void Bundle::stop_second_thread(const char* call) const noexcept {

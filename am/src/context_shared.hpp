@@ -53,7 +53,7 @@ class Bundle::Served final : public via::channel::Client {
   /// From now on the waits of this thread serve the bundle, and those of the thread before do not.
   void take_over() noexcept;
 
-  [[nodiscard]] const Bundle& bundle() const noexcept { return bundle_; }
+  static void stop_in_handler(Context& context, const char* call) noexcept;
   [[nodiscard]] via::channel::Engine& engine() noexcept { return engine_; }
 
   /// In a wait of the bundle's own that may run @p run: serves the thread's other clients.

@@ -56,6 +56,12 @@ OverflowBlock* free_overflow(Map& map) noexcept {
   return free ? block : nullptr;
 }
 
+/// @p client: of the token whose handler breaks the rules.
+[[noreturn]] void stop_handler(std::uint64_t client, const char* what) noexcept {
+  violate_contract(errors::handler_communicates,
+                   std::string("handler ") + handler_name(wire_format::handler(client)) + what);
+}
+
 }  // namespace
 
 /// The request goes back to its sender when no handler runs any more (Dispatcher::finish), unless
@@ -89,19 +95,15 @@ Tag Token::tag() const noexcept {
   return direction() == Direction::request ? map_.tags.theirs : map_.endpoint->tag();
 }
 
-void Token::stop_handler(const char* what) const noexcept {
-  violate_contract(errors::handler_communicates,
-                   std::string("handler ") + handler_name(wire_format::handler(client_)) + what);
-}
-
 /// Stops where the message cannot go back, or what is to go back makes no sense.
 void Token::check_return(Undeliverable why, std::span<const std::uint64_t> args,
                          std::size_t arg_bytes) noexcept {
   if (wire_format::operation(client_) == Operation::get)
-    stop_handler(" sent a get's data back: no rank has sent them");
+    stop_handler(client_, " sent a get's data back: no rank has sent them");
   // A refusal is taken back, else the request would go back a second time.
   if (is_answered() && !take_back_refusal())
     stop_handler(
+        client_,
         " sent a message back that was answered: a message is answered, or goes back, once");
   const auto stop = [&](const std::string& reason) {
     violate_contract(errors::bad_argument, std::string("send_back in handler ") +
@@ -219,8 +221,8 @@ Status Token::reply_slow(std::uint64_t client, const std::uint64_t* args, std::u
   const Bundle::Exclusive exclusive(bundle);
   if (!may_reply() && !take_back_refusal()) {
     if (leaves_answer_out()) return Status::ok;
-    stop_handler(replied() ? " replied twice: a request handler may reply once"
-                           : " replied to a reply: a reply handler may not communicate");
+    stop_handler(client_, replied() ? " replied twice: a request handler may reply once"
+                                    : " replied to a reply: a reply handler may not communicate");
   }
   const Operation operation = wire_format::operation(client);
   if ((operation == Operation::medium && bytes > core.max_medium) ||

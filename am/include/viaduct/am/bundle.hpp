@@ -164,7 +164,6 @@ class Bundle {
   [[nodiscard]] bool poll_fast(std::uint32_t& n) noexcept;
 
   [[noreturn, gnu::cold]] void stop_caller(const char* call) const noexcept;
-  void stop_in_handler(const char* call) const noexcept;
   [[noreturn, gnu::cold]] void stop_second_thread(const char* call) const noexcept;
   Status send_waiting(detail::Map& map, std::uint64_t client, std::span<const std::uint64_t> words,
                       std::uint32_t bytes, std::span<const std::byte> data = {}) noexcept;

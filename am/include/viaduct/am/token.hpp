@@ -225,7 +225,6 @@ class Token {
   void refuse_reply() noexcept;
   [[nodiscard]] bool take_back_refusal() noexcept;
   [[nodiscard]] bool leaves_answer_out() noexcept;
-  [[noreturn]] void stop_handler(const char* what) const noexcept;
   void check_return(Undeliverable why, std::span<const std::uint64_t> args,
                     std::size_t arg_bytes) noexcept;
   [[nodiscard]] bool is_too_large_for_v1(std::uint64_t client) const noexcept;
