@@ -185,6 +185,7 @@ Status Vi::connect_peer_done() noexcept {
 }
 
 ConnectResult Vi::connect_peer_wait(std::int64_t timeout_ns) {
+  const bool has_begun = state_ == ViState::connecting || state_ == ViState::connected;
   const auto is_done = [this] {
     return state_ != ViState::connecting && (state_ != ViState::connected || !nic_.owes(peer_));
   };
@@ -192,7 +193,9 @@ ConnectResult Vi::connect_peer_wait(std::int64_t timeout_ns) {
     disconnect();
     return ConnectResult::timed_out;
   }
-  return attempt_result(state_, outcome_.answer, nic_.job_.is_lost(peer_));
+  // A connection that was made, and has ended since, was made.
+  return has_begun ? outcome_.answer
+                   : attempt_result(state_, outcome_.answer, nic_.job_.is_lost(peer_));
 }
 
 void Vi::disconnect() noexcept {

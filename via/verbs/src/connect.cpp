@@ -221,11 +221,13 @@ Status Vi::connect_peer_done() noexcept {
 }
 
 ConnectResult Vi::connect_peer_wait(std::int64_t timeout_ns) {
+  const bool has_begun = state_ == ViState::connecting || state_ == ViState::connected;
   if (!nic_.progress_until([this] { return state_ != ViState::connecting; }, timeout_ns)) {
     disconnect();
     return ConnectResult::timed_out;
   }
-  return attempt_result(state_, answer_, nic_.job_.is_lost(peer_));
+  // A connection that was made, and has ended since, was made.
+  return has_begun ? answer_ : attempt_result(state_, answer_, nic_.job_.is_lost(peer_));
 }
 
 /// An error found on this side. @p refused: it concerns the message behind those that have arrived.
