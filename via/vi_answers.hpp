@@ -24,11 +24,6 @@ namespace viaduct::via {
 /// the peer is.  Never blocks.
 [[nodiscard]] Status attempt_status(ViState state, ConnectResult answer, bool is_lost) noexcept;
 
-/// Vi::connect_peer_wait(), when no attempt is under way any more: connected, the last attempt's
-/// answer, or `rejected` where there was none. Arguments as above.  Never blocks.
-[[nodiscard]] ConnectResult attempt_result(ViState state, ConnectResult answer,
-                                           bool is_lost) noexcept;
-
 /// @return bad_argument, for @p call; a warning says @p why, with the argument, its value and the
 /// limit. The log counts sentences that come again.  Never blocks. Cost: a line of the log.
 Status refuse_argument(Job& job, const char* call, const std::string& why) noexcept;

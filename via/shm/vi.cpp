@@ -130,6 +130,7 @@ void Vi::peer_closed(ErrorCause cause) noexcept {
   nic_.connections_.stop(end_, ErrorCause::disconnected);
   if (orderly) {
     disconnect();
+    outcome_.answer = ConnectResult::connected;  // as the attempt ended
   } else {
     nic_.report({cause, this, nullptr, peer_});
   }
@@ -185,7 +186,6 @@ Status Vi::connect_peer_done() noexcept {
 }
 
 ConnectResult Vi::connect_peer_wait(std::int64_t timeout_ns) {
-  const bool has_begun = state_ == ViState::connecting || state_ == ViState::connected;
   const auto is_done = [this] {
     return state_ != ViState::connecting && (state_ != ViState::connected || !nic_.owes(peer_));
   };
@@ -193,9 +193,7 @@ ConnectResult Vi::connect_peer_wait(std::int64_t timeout_ns) {
     disconnect();
     return ConnectResult::timed_out;
   }
-  // A connection that was made, and has ended since, was made.
-  return has_begun ? outcome_.answer
-                   : attempt_result(state_, outcome_.answer, nic_.job_.is_lost(peer_));
+  return outcome_.answer;
 }
 
 void Vi::disconnect() noexcept {
@@ -205,7 +203,7 @@ void Vi::disconnect() noexcept {
     rx_seq_ = 0;
     return;
   }
-  if (state_ == ViState::connecting) outcome_.answer = ConnectResult::timed_out;
+  outcome_.answer = ConnectResult::rejected;  // until another attempt begins
   // First, so that an error among the messages that have come is no error of the connection.
   state_ = ViState::idle;
   flush();

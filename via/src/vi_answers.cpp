@@ -37,18 +37,6 @@ Status attempt_status(ViState state, ConnectResult answer, bool is_lost) noexcep
   return answer == ConnectResult::mismatch ? Status::bad_argument : Status::bad_state;
 }
 
-ConnectResult attempt_result(ViState state, ConnectResult answer, bool is_lost) noexcept {
-  if (state == ViState::connected) return ConnectResult::connected;
-  switch (attempt_status(state, answer, is_lost)) {
-    case Status::peer_lost:
-      return ConnectResult::unreachable;
-    case Status::bad_argument:
-      return ConnectResult::mismatch;
-    default:
-      return ConnectResult::rejected;
-  }
-}
-
 Status refuse_argument(Job& job, const char* call, const std::string& why) noexcept {
   try {
     job.log().write(LogLevel::warn,

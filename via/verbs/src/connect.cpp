@@ -221,13 +221,11 @@ Status Vi::connect_peer_done() noexcept {
 }
 
 ConnectResult Vi::connect_peer_wait(std::int64_t timeout_ns) {
-  const bool has_begun = state_ == ViState::connecting || state_ == ViState::connected;
   if (!nic_.progress_until([this] { return state_ != ViState::connecting; }, timeout_ns)) {
     disconnect();
     return ConnectResult::timed_out;
   }
-  // A connection that was made, and has ended since, was made.
-  return has_begun ? answer_ : attempt_result(state_, answer_, nic_.job_.is_lost(peer_));
+  return answer_;
 }
 
 /// An error found on this side. @p refused: it concerns the message behind those that have arrived.
@@ -260,12 +258,11 @@ void Vi::peer_closed(ErrorCause cause, const std::vector<std::byte>& word) noexc
 }
 
 void Vi::disconnect() noexcept {
+  if (state_ != ViState::idle) answer_ = ConnectResult::rejected;  // until another attempt begins
   switch (state_) {
     case ViState::idle:
     case ViState::error:
-      break;
     case ViState::connecting:
-      answer_ = ConnectResult::timed_out;
       break;
     case ViState::connected: {
       // Messages sent before arrive, unless the peer is gone or this is called from a callback.

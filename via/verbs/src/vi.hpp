@@ -141,7 +141,7 @@ class Vi final : public via::Vi, public Connectable {
   EndName end_;                      // in the NIC's Connector; none: idle
   std::uint64_t flush_address_ = 0;  // at the peer
   std::uint32_t flush_key_ = 0;
-  ConnectResult answer_ = ConnectResult::timed_out;
+  ConnectResult answer_ = ConnectResult::rejected;
   std::deque<std::vector<std::byte>> held_data_;  // the inline data of each held send
   std::unique_ptr<CompletionQueue> own_send_cq_;
   std::unique_ptr<CompletionQueue> own_receive_cq_;

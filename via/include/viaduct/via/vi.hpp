@@ -82,8 +82,9 @@ class Vi {
   virtual Status connect_peer_done() noexcept = 0;
   /// connect_peer_done until something other than retry, at most @p timeout_ns (negative: for
   /// ever). At the end of the time the attempt is over: timed_out, and the VI is idle. Where no
-  /// attempt is under way it answers at once: connected, the last attempt's answer, `rejected`
-  /// where nothing was started or the connection has ended, `unreachable` where the peer is lost.
+  /// attempt is under way it answers at once, as the last attempt ended: `connected` also where the
+  /// connection has ended or failed since; `rejected` where nothing was started since the VI was
+  /// made or disconnect() was called.
   virtual ConnectResult connect_peer_wait(std::int64_t timeout_ns) = 0;
 
   /// Ends the connection. Posted descriptors of both sides complete as flushed (messages that had

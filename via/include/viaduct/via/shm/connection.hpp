@@ -189,7 +189,7 @@ class Connection : public ConnectionForm {
   std::uint32_t rx_slot_count_ = 0;
   std::uint64_t tx_offset_ = 0;  // of our ring, in our window; 0: none
   struct Outcome {
-    ConnectResult answer = ConnectResult::timed_out;
+    ConnectResult answer = ConnectResult::rejected;
     ErrorCause cause = ErrorCause::none;
     std::uint64_t reason = 0;  // of a rejection
   } outcome_;
