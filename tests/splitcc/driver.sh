@@ -126,7 +126,7 @@ check result 0 '^$' "$run" -n 3 ./values
 check nothing 2 'no input files' "$splitcc"
 check missing 1 'absent.sc: no such file' "$splitcc" -c absent.sc
 check unknown 2 'no option of splitcc' "$splitcc" --frobnicate main.sc
-check shared 2 'Put Split-C into an archive' "$splitcc" -shared -fPIC parts/plain.c
+check shared 2 'put Split-C into an archive' "$splitcc" -shared -fPIC parts/plain.c
 check static 2 'linked dynamically' "$splitcc" -static main.sc
 check two_outputs 2 'several files' "$splitcc" -c main.sc parts/other.sc -o both.o
 check value 2 'needs a value' "$splitcc" main.sc -o

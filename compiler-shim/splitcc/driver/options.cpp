@@ -216,9 +216,8 @@ class Reader {
       throw UsageError{fmt::format("{}: programs of splitcc are linked dynamically", arg)};
     if (arg == "-shared")
       throw UsageError{
-          "-shared: splitcc links programs alone. Put Split-C into an archive (splitcc -c, ar), "
-          "and "
-          "make a shared library of C or C++ with gcc or g++"};
+          "-shared: splitcc links programs only: put Split-C into an archive (splitcc -c, then "
+          "ar), and make a shared library of C or C++ with gcc or g++"};
     if (begins_with(arg, "-Wl,") || begins_with(arg, "-static-lib") || arg == "-shared-libgcc") {
       o_.link.push_back(arg);
       return true;
