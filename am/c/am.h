@@ -84,7 +84,7 @@ typedef int op_t;
 #define EBADSEGOFF 5      /**< the offset lies outside the segment, or there is none */
 #define EBADLENGTH 6      /**< the data reach beyond the segment's end */
 #define EBADENDPOINT 7    /**< no such endpoint, or it has been freed */
-#define ECONGESTION 8     /**< no memory for a connection */
+#define ECONGESTION 8     /**< a connection could not be made; its reason was printed */
 #define EUNREACHABLE 9    /**< the process is gone */
 #define EREPLYREJECTED 10 /**< the requester could not take the reply */
 

@@ -21,8 +21,8 @@ const char* to_string(Undeliverable status) noexcept {
       "the endpoint has ended, or was never made (EBADENDPOINT): let all ranks meet in "
       "Bundle::barrier() before they end; map_all() maps endpoint 0 of each rank, and an endpoint "
       "that is made later has another number",
-      "congestion: no memory for a connection, or both sides wait for replies alone "
-      "(set_wait_run) (ECONGESTION)",
+      "congestion: a connection could not be made, for the reason that this rank or that one has "
+      "printed, or both sides wait for replies alone (set_wait_run) (ECONGESTION)",
       "the peer is gone (EUNREACHABLE)",
       "the requester could not take the reply (EREPLYREJECTED)",
       "the kernel refuses access to the peer's private memory (EUNREACHABLE): let the peer "

@@ -63,7 +63,8 @@ enum class Undeliverable : std::uint8_t {
   bad_offset,    ///< EBADSEGOFF: the offset lies outside the segment, or there is none
   bad_length,    ///< EBADLENGTH: the data reach beyond the segment's end, or a call's do not fit
   bad_endpoint,  ///< EBADENDPOINT: no such endpoint, or it has been freed
-  /// ECONGESTION: no memory for a connection; or the requests of a rank that waits for replies
+  /// ECONGESTION: a connection could not be made (most often no memory; the rank on whose side that
+  /// was has printed the reason); or the requests of a rank that waits for replies
   /// alone were put off by one that does so, too (Endpoint::set_wait_run).
   congestion,
   unreachable,     ///< EUNREACHABLE: the peer's process is gone
