@@ -63,7 +63,7 @@ class Am2Benchmark {
   static Rank other(Role role) noexcept { return role == Role::sender ? Rank{1} : Rank{0}; }
   Pair& pair() noexcept { return yardsticks_.pair(); }
   [[nodiscard]] std::uint64_t iterations(std::uint64_t defined) const noexcept {
-    return options_.iterations != 0 ? std::min(options_.iterations, defined)
+    return options_.iterations != 0 ? options_.iterations
                                     : std::max<std::uint64_t>(defined / divisor_, 20);
   }
 

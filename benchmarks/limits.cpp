@@ -181,8 +181,10 @@ class Limits {
         [&, method, bytes] { return mapped_copy(method, bytes); });
   }
 
-  [[nodiscard]] static std::uint32_t copies_of(std::size_t bytes) noexcept {
-    return static_cast<std::uint32_t>(std::max<std::size_t>(1, kBytesARound / bytes));
+  [[nodiscard]] std::uint32_t copies_of(std::size_t bytes) const noexcept {
+    constexpr std::uint64_t kMost = 20'000;  // each is a hand-over
+    const std::uint64_t defined = std::clamp<std::uint64_t>(kBytesARound / bytes, 1, kMost);
+    return static_cast<std::uint32_t>(std::min(iterations(defined), defined));
   }
 
   double local_copy(const Method& method, std::size_t bytes, bool cold) {

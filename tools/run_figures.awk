@@ -38,6 +38,7 @@ $NF == "SUSPECT" && !($1 in suspect) { suspect[$1] = 1; ++suspects }
 
 # significant(X): X with three digits that count, without an exponent.
 function significant(x) {
+  if (x < 0) return "-" significant(-x)
   if (x >= 100) return sprintf("%.0f", x)
   if (x >= 10) return sprintf("%.1f", x)
   return sprintf(x >= 1 ? "%.2f" : "%.3f", x)

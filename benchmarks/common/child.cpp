@@ -6,7 +6,10 @@
 #include <unistd.h>
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
+#include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <string_view>
@@ -51,6 +54,52 @@ pid_t spawn(const std::vector<std::string>& command, int output) {
   return child;
 }
 
+std::atomic<int> ending_signal{0};  // has come while a child ran, and ends this program after it
+std::atomic<pid_t> running_child{0};
+
+void end_child(int signal) noexcept {
+  ending_signal = signal;
+  if (const pid_t child = running_child.load(); child != 0) kill(child, SIGTERM);
+}
+
+void end_by_signal() {
+  const int signal = ending_signal.load();
+  if (signal == 0) return;
+  (void)std::fflush(nullptr);
+  (void)std::signal(signal, SIG_DFL);
+  (void)raise(signal);
+}
+
+/// While one of these exists, a signal that asks this program to end asks the child first. What the
+/// program has made is then removed as after a failure, and it ends by the same signal.
+class SignalsForChild {
+ public:
+  SignalsForChild() {
+    [[maybe_unused]] static const int once = std::atexit(end_by_signal);
+    for (std::size_t i = 0; i < kSignals.size(); ++i) {
+      struct sigaction action {};
+      action.sa_handler = end_child;
+      sigaction(kSignals[i], nullptr, &before_[i]);
+      if (before_[i].sa_handler != SIG_IGN) sigaction(kSignals[i], &action, nullptr);
+    }
+  }
+  ~SignalsForChild() {
+    running_child = 0;
+    for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &before_[i], nullptr);
+  }
+  SignalsForChild(const SignalsForChild&) = delete;
+  SignalsForChild& operator=(const SignalsForChild&) = delete;
+
+  static void name(pid_t child) noexcept {
+    running_child = child;
+    if (ending_signal != 0) kill(child, SIGTERM);  // it came before
+  }
+
+ private:
+  static constexpr std::array kSignals{SIGINT, SIGTERM, SIGHUP};
+  std::array<struct sigaction, kSignals.size()> before_{};
+};
+
 /// Its exit code; 128 + the signal's number when a signal ended it.
 int await_end(pid_t child) noexcept {
   int status = 0;
@@ -64,11 +113,15 @@ int await_end(pid_t child) noexcept {
 Ended run_child(const std::vector<std::string>& command) {
   Pipe pipe = open_pipe();
   if (!pipe.reading.is_open()) throw_errno("cannot make a pipe");
+  const SignalsForChild signals;
   const pid_t child = spawn(command, pipe.writing.get());
+  SignalsForChild::name(child);
   pipe.writing.reset();
   Ended ended;
   ended.output = read_all(pipe.reading);
   ended.code = await_end(child);
+  if (const int signal = ending_signal.load(); signal != 0)
+    throw Error(std::errc::interrupted, fmt::format("signal {} has ended the measurement", signal));
   return ended;
 }
 

@@ -15,7 +15,8 @@ struct Ended {
 };
 
 /// Runs @p command (the program's path, then its arguments), without standard input, and waits for
-/// its end.  Throws Error when it cannot be started.
+/// its end.  Throws Error when it cannot be started, and when SIGINT, SIGTERM or SIGHUP has come:
+/// the command has been asked to end, too, and at its own end this program ends by that signal.
 [[nodiscard]] Ended run_child(const std::vector<std::string>& command);
 
 /// Runs @p count copies of @p command at the same time, without standard input and output, and

@@ -1,6 +1,7 @@
 #include "benchmarks/common/figures.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -12,9 +13,10 @@ namespace {
 
 // Four significant digits, without an exponent for the values of benchmarks.
 std::string number(double value) {
-  if (value >= 1000) return fmt::format("{:.0f}", value);
-  if (value >= 100) return fmt::format("{:.1f}", value);
-  if (value >= 10) return fmt::format("{:.2f}", value);
+  const double size = std::abs(value);
+  if (size >= 1000) return fmt::format("{:.0f}", value);
+  if (size >= 100) return fmt::format("{:.1f}", value);
+  if (size >= 10) return fmt::format("{:.2f}", value);
   return fmt::format("{:.3f}", value);
 }
 

@@ -331,9 +331,10 @@ CommandLine::Parsed CommandLine::parse(int argc, char** argv) {
 
 const std::string& CommandLine::text() const noexcept { return impl_->text; }
 
-void write_out() {
+void write_out(std::string_view text) {
   errno = 0;
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+  if (std::fwrite(text.data(), 1, text.size(), stdout) < text.size() || std::fflush(stdout) != 0 ||
+      std::ferror(stdout) != 0)
     throw Error(errors::system_refused, errno != 0 ? errno : EIO,
                 "cannot write to standard output");
 }

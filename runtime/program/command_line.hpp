@@ -7,13 +7,14 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace viaduct::program {
 
-/// Writes what stdio holds of standard output: the end of a program that prints its results.
-/// Throws Error when they cannot be written.
-void write_out();
+/// Writes what stdio holds of standard output and then @p text: the end of a program that prints
+/// its results.  Throws Error when they cannot be written.
+void write_out(std::string_view text = {});
 
 /// Declares options and arguments, each with the variable that receives its value, then reads the
 /// command line. --help is always there, and so is --list-options, which --help does not show: it

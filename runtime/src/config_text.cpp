@@ -33,7 +33,9 @@ constexpr std::array kJoining{
     Joining{launch::kSecretFile,
             "A file that holds the secret; it counts where VIADUCT_JOB_SECRET is unset."},
     Joining{launch::kHostKey,
-            "Ranks with the same one share memory; unset: those of one kernel and its namespaces."},
+            "Ranks with the same one share memory; unset: those of one kernel and its namespaces. "
+            "Under "
+            "viaduct-run --hosts the entries say it."},
 };
 
 /// The names that a user may have meant.

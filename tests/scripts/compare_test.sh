@@ -29,6 +29,12 @@ grep -Eq "^rate_mps +near +102 +202 +1.98  2, 2$" "$folder/out"
 grep -Eq "^rate_mps +far +102 +202 +1.98  1, 1$" "$folder/out"
 ! "$root/benchmarks/compare" "$folder/before" "$folder/now" vi 2> "$folder/error"
 grep -q "there is no .*/before/bin/vi: build it first" "$folder/error"
+# All runs of one build are near, and all of the other are far.
+sed -i 's/\[ \$n -eq 2 \]/[ -e far ]/' "$folder/before/bin/viaduct-run"
+sed -i 's/\[ \$n -eq 2 \]/[ ! -e far ]/' "$folder/now/bin/viaduct-run"
+! "$root/benchmarks/compare" "$folder/before" "$folder/now" logp --runs 2 > "$folder/out" 2> "$folder/error"
+grep -q "4 figures are left out" "$folder/error"
+grep -q "no figure was measured by both builds" "$folder/error"
 printf '#!/bin/sh\nexit 3\n' > "$folder/now/bin/viaduct-run"
 ! "$root/benchmarks/compare" "$folder/before" "$folder/now" logp 2> "$folder/error" > /dev/null
 grep -q "ended with 3" "$folder/error"

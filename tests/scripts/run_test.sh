@@ -57,6 +57,12 @@ refused 'there must be two ranks or more' -n 1
 refused 'there must be two ranks or more' -n1
 refused "-n: 'two' is no number of ranks" -n two
 refused "-n: '' is no number of ranks" -n
+refused "-n: '65537' is no number of ranks" -n 65537
+refused "--rounds: 'x' is no number from 1 on" --rounds x
+refused "--iters: '0' is no number from 1 on" --iters=0
+refused "--json: '' cannot be written" --json=
+refused "--json: '/no/such/folder/x' cannot be written" --json /no/such/folder/x
+refused "--provider: there is no provider 'bogus'" --provider bogus
 refused '--json needs a value' --json
 
 # launched RANKS "LOGP_OPTION..." OPTION...

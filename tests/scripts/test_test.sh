@@ -17,6 +17,7 @@ echo "cmake $2" >>calls
 SH
 cat >"$folder/path/ctest" <<'SH'
 #!/bin/sh
+[ "$1" != --help ] || { echo "  --stop-on-failure, --timeout"; exit; }
 preset=$2
 while [ "$1" != --output-junit ]; do shift; done
 report=$2
@@ -83,6 +84,10 @@ testing 1
 says 'no test ran'
 rm no-report-dev
 
+testing 2 -R
+says '-R needs a value'
+testing 2 --bogus
+says 'ctest has no option --bogus'
 testing 2 --preset nonsense
 says "there is no preset 'nonsense'"
 [ ! -e calls ] || wrong "builds before it refuses: $(cat calls)"

@@ -66,7 +66,8 @@ sed "s|^include .*/Make.split-c|include $(splitcc --print-makefile)|" Makefile.e
 "$run" -n 2 --timeout 20 ./program || fail "the program of Makefile.elsewhere"
 rm program main.o other.o
 
-for how in short long own names; do
+sed 's/^clean:/realclean clean:/' Makefile.names >Makefile.both
+for how in short long own names both; do
   target=
   [ $how = own ] && target=all
   make -f Makefile.$how CASTLE="$folder/castle" SPLITCC="$splitcc" $target 2>said || fail "Makefile.$how"

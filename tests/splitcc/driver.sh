@@ -83,6 +83,8 @@ check verbose 0 'gcc.* -E ' "$splitcc" -v -c parts/other.sc
 check fence 0 'VSC_SEQUENTIAL' "$splitcc" -fsplitc-sc --emit-c parts/other.sc
 echo "int f(int *global g) { return *g; }" >alone.sc
 check stdin 0 '^$' "$splitcc" -x splitc -c - -o stdin.o <alone.sc
+echo '#include "parts/usage.h"' | check stdin_includes 0 '^$' "$splitcc" -x splitc -c - -o stdin.o
+echo '#include "parts/usage.h"' | check stdin_includes 0 '^$' "$splitcc" -x c++ -c - -o stdin.o
 check language 0 '^$' "$splitcc" -x splitc -c parts/plain.c -o plain.o
 # -x names the language also of C and C++, whatever the file is called.
 cp parts/plain.c parts/plain.text && cp parts/more.C parts/more.text

@@ -23,6 +23,13 @@ done
 settings=$(VIADUCT_YIELDS=3 "$info" --help-config)
 grep -A4 "VIADUCT_YIELDS" <<<"$settings" | grep "environment" >/dev/null ||
   { echo "--help-config does not say that a value comes from the environment"; exit 1; }
+refused=$(VIADUCT_AM_SLOTS=7 "$info" doctor) && { echo "doctor accepts VIADUCT_AM_SLOTS=7"; exit 1; }
+grep -q "PROBLEM  settings: VIADUCT_AM_SLOTS=7 is not accepted" <<<"$refused" || { echo "doctor says: $refused"; exit 1; }
+refused=$(VIADUCT_PROVIDER=xx "$info" doctor) && { echo "doctor accepts VIADUCT_PROVIDER=xx"; exit 1; }
+grep -q "PROBLEM  settings: VIADUCT_PROVIDER=xx" <<<"$refused" || { echo "doctor says: $refused"; exit 1; }
+full=$("$info" explain 2>&1 >/dev/full) && { echo "a full disk is no failure"; exit 1; }
+grep -q "cannot write to standard output: No space left on device" <<<"$full" || { echo "of a full disk: $full"; exit 1; }
+if "$info" --help-config doctor >/dev/null 2>&1; then echo "--help-config is ignored before a command"; exit 1; fi
 grep -q -- "--help-config" <<<"$("$info" --help)" || { echo "--help does not name --help-config"; exit 1; }
 "$info" --no-such-option >/dev/null 2>&1 && { echo "an unknown option is accepted"; exit 1; }
 both=$("$run" -n 2 --label "$info")

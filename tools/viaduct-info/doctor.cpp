@@ -6,10 +6,12 @@
 #include <unistd.h>
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <span>
 #include <sstream>
 
 #include "runtime/machine.hpp"
@@ -17,6 +19,8 @@
 #include "tools/viaduct-info/report.hpp"
 #include "via/memory_lock.hpp"
 #include "via/registration_cache.hpp"
+#include "viaduct/runtime/config.hpp"
+#include "viaduct/runtime/error.hpp"
 #include "viaduct/runtime/settings.hpp"
 #include "viaduct/splitc/settings.hpp"
 
@@ -341,6 +345,38 @@ Finding file_size() {
   return finding;
 }
 
+/// Why @p option's value in the environment is refused; "" where it is accepted.
+std::string problem_of(config::Option option) {
+  bool flag = false;
+  std::int64_t number = 0;
+  std::string text;
+  void* const room = option.type == config::Type::boolean ? static_cast<void*>(&flag)
+                     : option.type == config::Type::text  ? static_cast<void*>(&text)
+                                                          : &number;
+  option.offset = 0;
+  try {
+    config::load(room, std::span(&option, 1));
+  } catch (const Error& refused) {
+    return refused.sentence();
+  }
+  return "";
+}
+
+Finding settings() {
+  std::string problem;
+  for (const config::Table& table : config::all_tables())
+    for (const config::Option& option : table.options)
+      if (problem.empty()) problem = problem_of(option);
+  const char* const provider = std::getenv("VIADUCT_PROVIDER");
+  if (const std::string refused = provider != nullptr ? config::provider_problem(provider) : "";
+      !refused.empty())
+    problem = fmt::format("VIADUCT_PROVIDER={}: {}", provider, refused);
+  if (problem.empty())
+    return {Health::good, "settings", "each value is accepted",
+            "viaduct-info --help-config lists them", ""};
+  return {Health::problem, "settings", problem, "no program of Viaduct starts so", ""};
+}
+
 const char* word_for(Health health) noexcept {
   return health == Health::good ? "ok" : health == Health::hint ? "hint" : "PROBLEM";
 }
@@ -349,8 +385,8 @@ const char* word_for(Health health) noexcept {
 
 std::vector<Finding> examine(const std::string& system_root) {
   const MachineLimits limits = machine_limits(system_root);
-  std::vector<Finding> findings{lock_of_memory(system_root), shared_memory_folder(), memory_files(),
-                                cross_memory()};
+  std::vector<Finding> findings{settings(), lock_of_memory(system_root), shared_memory_folder(),
+                                memory_files(), cross_memory()};
   if (auto yama = ptrace_scope(system_root)) findings.push_back(*yama);
   findings.insert(findings.end(),
                   {barriers(), process_descriptors(), memory_changes(system_root),

@@ -46,30 +46,34 @@ int main(int argc, char** argv) {
   explain.option("CODE", codes, "Codes as texts show them");
   int exit_code = 0;
   if (!app.read(argc, argv, exit_code)) return exit_code;
+  if ((help_config || version) && (doctor.chosen() || choose.chosen() || explain.chosen())) {
+    std::fprintf(stderr, "viaduct-info: --help-config and --version stand without a command\n");
+    return viaduct::program::CommandLine::kBadCommandLine;
+  }
   try {
+    std::string text;
     if (doctor.chosen()) {
       const auto findings = viaduct::info::examine(system_root);
-      fmt::print("{}", viaduct::info::describe(findings));
-      viaduct::program::write_out();
-      return viaduct::info::exit_code_of(findings);
-    }
-    if (choose.chosen()) {
+      text = viaduct::info::describe(findings);
+      exit_code = viaduct::info::exit_code_of(findings);
+    } else if (choose.chosen()) {
       const bool names_ranks = choose.given("--from") || choose.given("--to");
-      fmt::print("{}", viaduct::info::choose(from, to, bytes, names_ranks));
+      text = viaduct::info::choose(from, to, bytes, names_ranks);
     } else if (explain.chosen()) {
-      fmt::print("{}", viaduct::info::explain(codes));
+      text = viaduct::info::explain(codes);
     } else if (version) {
-      fmt::print("viaduct-info {}\n", viaduct::kVersion);
+      text = fmt::format("viaduct-info {}\n", viaduct::kVersion);
     } else if (help_config) {
-      fmt::print("{}", viaduct::config::help());
+      text = viaduct::config::help();
     } else {
-      fmt::print("viaduct {}\n\n{}\n{}\n{}\n{}", viaduct::kVersion, viaduct::info::machine(),
-                 viaduct::info::providers(), viaduct::info::job(), viaduct::config::help());
+      text =
+          fmt::format("viaduct {}\n\n{}\n{}\n{}\n{}", viaduct::kVersion, viaduct::info::machine(),
+                      viaduct::info::providers(), viaduct::info::job(), viaduct::config::help());
     }
-    viaduct::program::write_out();
+    viaduct::program::write_out(text);
   } catch (const std::exception& problem) {
     std::fprintf(stderr, "viaduct-info: %s\n", problem.what());
     return 1;
   }
-  return 0;
+  return exit_code;
 }

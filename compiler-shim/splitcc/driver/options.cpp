@@ -67,6 +67,7 @@ class Reader {
       // Some containers have no /dev/stdin; /proc/self/fd is the kernel's.
       const char* const stream = access("/dev/stdin", F_OK) == 0 ? "/dev/stdin" : "/proc/self/fd/0";
       o_.inputs.push_back({stream, forced_ ? language_ : Language::split_c, true});
+      both("-iquote.");  // the stream's own folder is not the one that its #include "file" means
       return;
     }
     o_.inputs.push_back({name, forced_ ? language_ : language_of(name), forced_});

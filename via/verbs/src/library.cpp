@@ -21,7 +21,7 @@ class Loader {
                   std::string("provider verbs needs libibverbs, which cannot be loaded (") +
                       dlerror() +
                       "): install it with the devices' drivers (Debian: libibverbs1 and "
-                      "ibverbs-providers), or use provider shm");
+                      "ibverbs-providers), or, with all ranks on one host, use provider shm");
   }
 
   template <class Function>
