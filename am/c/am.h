@@ -196,7 +196,8 @@ int AM_SetTag(ep_t ea, tag_t tag);
 /** @return AM_OK, AM_ERR_NOT_INIT, AM_ERR_BAD_ARG. */
 int AM_GetTag(ep_t ea, tag_t* tag);
 
-/** The memory that Xfers write to and gets read from. 0 bytes: none.
+/** The memory that Xfers write to and gets read from. 0 bytes: none. Where the process may only read
+ *  the memory, Xfers come back with EBADSEGOFF.
  *  Precondition: no Xfer to the segment before and no get is under way.
  *  @return AM_OK, AM_ERR_NOT_INIT, AM_ERR_BAD_ARG, AM_ERR_RESOURCE (cannot be registered). */
 int AM_SetSeg(ep_t ea, void* addr, size_t nbytes);

@@ -234,6 +234,7 @@ void Dispatcher::run_message(Map& map, const Deferred& m) noexcept {
     if (m.words[0] > held || m.words[1] > held - m.words[0])
       return refuse(map, m, Undeliverable::bad_length);
     if ((m.client & wire_format::pull_bit) != 0) {
+      if (!core.segment.is_writable()) return refuse(map, m, Undeliverable::bad_offset);
       const auto end = pull(map, core.segment.memory().data() + m.words[0], m.words[1]);
       if (end == PullEnd::failed) return map.channel->break_off("bulk data that it does not send");
       if (end == PullEnd::copied) context.count(kPulledBytes, m.words[1]);

@@ -95,7 +95,11 @@ Undeliverable reach(Map& map, std::size_t bytes, std::size_t offset, via::Rights
   const std::uint64_t held = map.peer.page->segment_bytes.load(kAcquire);
   if (offset > held || (held == 0 && bytes != 0)) return Undeliverable::bad_offset;
   if (bytes > held - offset) return Undeliverable::bad_length;
-  if (bytes == 0 || map.channel->is_remote()) return Undeliverable::none;
+  if (bytes == 0) return Undeliverable::none;
+  if (map.channel->is_remote())
+    return includes(rights, via::Rights::rdma_write) && map.peer.page->read_only.load() != 0
+               ? Undeliverable::bad_offset
+               : Undeliverable::none;
   place = core_of(map).context().nic().remote_place(
       map.name.rank, static_cast<via::ProtectionTag>(map.peer.page->protection_tag),
       map.peer.page->segment_address.load() + offset,

@@ -30,6 +30,11 @@ void Segment::close() noexcept {
   nic_->release_when_parted(reinterpret_cast<std::byte*>(page_));
 }
 
+bool Segment::is_writable(const via::MemoryRegion& region) const noexcept {
+  via::shm::RegionEntry* const entry = nic_->local_region(region.handle());
+  return entry == nullptr || via::shm::Nic::may_write(*entry);
+}
+
 void Segment::make(std::size_t bytes, const TranslationTable& table) {
   std::byte* memory = nic_->allocate(bytes);
   try {
@@ -66,7 +71,10 @@ void Segment::publish(std::span<std::byte> memory, const TranslationTable& table
   if (!memory.empty()) page_->segment_handle.store(static_cast<std::uint32_t>(region.handle()));
   page_->segment_address.store(reinterpret_cast<std::uint64_t>(memory.data()));
   page_->segment_bytes.store(memory.size());
-  if (transport != nullptr) show_remote(*transport, key, table, std::move(peers));
+  if (transport != nullptr) {
+    page_->read_only.store(is_writable(region) ? 0 : 1);
+    show_remote(*transport, key, table, std::move(peers));
+  }
   region_ = std::move(region);
   memory_ = memory;
 }
@@ -98,6 +106,7 @@ void Segment::show_in(MapBlock& block) const noexcept {
   block.page.segment_address.store(page_->segment_address.load());
   block.page.segment_handle.store(transport_key_);
   block.page.segment_bytes.store(transport_key_ == 0 ? 0 : page_->segment_bytes.load());
+  block.page.read_only.store(page_->read_only.load());
   block.page.check_word.store(check_word_of(block.page));
 }
 

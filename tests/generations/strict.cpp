@@ -3,6 +3,7 @@
 //
 // usage: generation_strict strict|free: which of the two is expected. Two ranks.
 
+#include <sys/mman.h>
 #include <chrono>
 #include <cstdio>
 #include <string_view>
@@ -17,6 +18,7 @@
 #include "viaduct/job.hpp"
 #include "viaduct/runtime/bootstrap.hpp"
 #include "viaduct/runtime/clock.hpp"
+#include "viaduct/runtime/mapped_memory.hpp"
 
 namespace {
 
@@ -111,6 +113,29 @@ void send_bulk(am::Bundle& bundle, am::Endpoint& endpoint, std::uint64_t start,
   (void)bundle.wait_until([&] { return answers == 3; }, kForEver);
 }
 
+/// The peer has made its segment read-only since it gave it. It cannot write the data, and ends the
+/// connection.
+void send_to_protected(am::Bundle& bundle, am::Endpoint& endpoint, bool asks) {
+  const MappedMemory memory(
+      ::mmap(nullptr, kMedium, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+      kMedium);
+  endpoint.set_segment({memory.get(), kMedium});
+  bool is_back = false;
+  endpoint.set_undeliverable_handler([&](const am::Returned& returned) {
+    expect(returned.status == am::Undeliverable::unreachable, "it comes back as unreachable");
+    is_back = true;
+  });
+  (void)bundle.barrier();
+  if (!asks) expect(::mprotect(memory.get(), kMedium, PROT_READ) == 0, "mprotect");
+  (void)bundle.barrier();
+  if (asks) {
+    const std::vector<std::byte> data = bytes_of(kMedium, 3);
+    expect(endpoint.request_bulk<on_bulk>(kPeer, std::span(data), 0) == Status::ok, "a request");
+    (void)bundle.wait_until([&] { return is_back; }, kForEver);
+  }
+  (void)bundle.barrier();
+}
+
 int body(Job& job, int argc, char** argv) {
   if (job.size() != 2 || argc != 2) return 2;
   strict = std::string_view(argv[1]) == "strict";
@@ -134,6 +159,7 @@ int body(Job& job, int argc, char** argv) {
     expect(are(segment, kBulk, 3), "the segment has the bytes");
   }
   (void)bundle.barrier();
+  if (strict) send_to_protected(bundle, endpoint, asks);
   return failures == 0 ? 0 : 1;
 }
 

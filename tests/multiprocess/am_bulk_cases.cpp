@@ -1,5 +1,6 @@
 /// Bulk and get: sizes, odd places, what lies around them, and memory of either kind.
 
+#include <sys/mman.h>
 #include <cstdlib>
 #include <numeric>
 
@@ -7,6 +8,7 @@
 #include "via/channel/nic.hpp"
 #include "viaduct/job.hpp"
 #include "viaduct/runtime/error.hpp"
+#include "viaduct/runtime/mapped_memory.hpp"
 #include "viaduct/runtime/segment.hpp"
 
 namespace viaduct::am_test {
@@ -208,6 +210,43 @@ void get_from_private(Rig& rig) {
   rig.barrier();
 }
 
+/// A segment that may only be read: bulk data come back, of lengths that the sender and that the
+/// receiver copies, and gets go on.
+void bulk_to_read_only(Rig& rig) {
+  if (!private_memory_allowed()) return;
+  const MappedMemory memory(
+      ::mmap(nullptr, kBlock, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), kBlock);
+  const std::span segment(memory.get(), kBlock);
+  constexpr std::uint64_t kSeed = 7;
+  fill(segment, kSeed + rig.rank());
+  CHECK_EQ(::mprotect(memory.get(), kBlock, PROT_READ), 0);
+  try {
+    rig.endpoint().set_segment(segment);
+  } catch (const Error&) {  // a device that transports channels registers no such memory
+    CHECK(rig.context().nic().transport() != nullptr);
+    CHECK(std::getenv("VIADUCT_AM_GENERATION") == nullptr);
+    return;
+  }
+  t_arrived = t_done = 0;
+  am::Endpoint spare(rig.bundle());
+  const auto own = spare.make_segment(kBlock);
+  rig.barrier();
+  std::uint32_t asked = 0;
+  for (const std::size_t bytes : {std::size_t{16}, std::size_t{8192}, kBlock}) {
+    Note note("{} bytes", bytes);
+    rig.ok(rig.endpoint().request_bulk<on_block>(rig.next(), own.first(bytes), 0, kSeed));
+    rig.until([&] { return !rig.back.empty(); });
+    CHECK_EQ(rig.back[0].status, am::Undeliverable::bad_offset);
+    rig.back.clear();
+    rig.ok(rig.endpoint().get<on_got>(rig.next(), own.first(bytes), 0,
+                                      kSeed + am::value(rig.next()), bytes));
+    ++asked;
+    rig.until([&] { return t_done == asked; });
+  }
+  rig.barrier();
+  CHECK_EQ(t_arrived, 0);
+}
+
 /// Typed data: doubles arrive as doubles.
 thread_local double t_sum = 0;
 void on_doubles(am::Token&, std::span<double> data, double factor) {
@@ -246,6 +285,7 @@ void replaced_segment(Rig& rig) {
 constexpr std::array kCases{
     Case{"bulk.to_window", Needs::any, bulk_to_window},
     Case{"bulk.to_private", Needs::any, bulk_to_private},
+    Case{"bulk.to_read_only", Needs::any, bulk_to_read_only},
     Case{"bulk.between_windows", Needs::any, bulk_between_windows},
     Case{"bulk.to_a_busy_receiver", Needs::any, bulk_to_a_busy_receiver},
     Case{"bulk.answered_by_bulk", Needs::any, bulk_answered_by_bulk},

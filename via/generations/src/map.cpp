@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "runtime/errors/codes.hpp"
+#include "runtime/mappings.hpp"
 #include "via/copy.hpp"
 #include "via/generations/src/transport.hpp"
 #include "via/generations/src/v1.hpp"
@@ -15,6 +16,7 @@
 #include "via/generations/src/v3.hpp"
 #include "viaduct/runtime/clock.hpp"
 #include "viaduct/runtime/error.hpp"
+#include "viaduct/runtime/memory_file.hpp"
 #include "viaduct/runtime/parts.hpp"
 
 namespace viaduct::via::generations {
@@ -154,12 +156,30 @@ bool MapBase::drained() noexcept {
 
 // Receiving.
 
+namespace {
+
+/// Asked for each message: the program may have made the memory read-only since it gave it.
+bool may_write(const std::byte* at, std::size_t bytes) noexcept {
+  for (const std::byte* const end = at + bytes; at < end;) {
+    if (!is_page_writable(at)) return false;
+    at += kPageBytes - reinterpret_cast<std::uintptr_t>(at) % kPageBytes;
+  }
+  return true;
+}
+
+}  // namespace
+
 bool MapBase::apply(const Incoming& message) noexcept {
   if ((message.head.flags & flag::memory) != 0) {
     const MemoryPlace& place = message.memory;
     std::byte* const to = transport_.regions().at(place.key, place.address, place.bytes);
-    if (to != nullptr) copy_bytes(to, message.bytes, place.bytes);
-    return to != nullptr;
+    if (to == nullptr) return false;
+    if (!may_write(to, place.bytes)) {
+      break_off(ErrorCause::rdma_write_refused);
+      return false;
+    }
+    copy_bytes(to, message.bytes, place.bytes);
+    return true;
   }
   VIADUCT_PART(read_data);
   std::byte* const half = (message.head.flags & flag::back) != 0 ? block_ : block_ + half_bytes_;

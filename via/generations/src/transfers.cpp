@@ -4,6 +4,7 @@
 #include <new>
 #include <utility>
 
+#include "runtime/mappings.hpp"
 #include "via/copy.hpp"
 #include "viaduct/runtime/error.hpp"
 #include "viaduct/via/nic.hpp"
@@ -33,8 +34,11 @@ void Staging::give(const Arena* buffer) noexcept {
 }
 
 std::uint32_t Regions::add(std::byte* address, std::size_t bytes) {
-  all_.push_back(
-      nic_.register_memory(tag_, address, bytes, Rights::rdma_write | Rights::rdma_read));
+  // A device does not register read-only memory for writes.
+  const bool writable =
+      bytes == 0 || (is_page_writable(address) && is_page_writable(address + bytes - 1));
+  all_.push_back(nic_.register_memory(
+      tag_, address, bytes, writable ? Rights::rdma_write | Rights::rdma_read : Rights::rdma_read));
   return static_cast<std::uint32_t>(all_.back().handle());
 }
 

@@ -36,6 +36,8 @@ class Segment {
 
   [[nodiscard]] std::span<std::byte> memory() const noexcept { return memory_; }
   [[nodiscard]] EndpointPage& page() const noexcept { return *page_; }
+  /// @return whether this process may write to the memory (shm::Nic::may_write()).
+  [[nodiscard]] bool is_writable() const noexcept { return is_writable(region_); }
   /// Takes new memory of @p bytes in place of that before, and shows it to the peers of @p table.
   void make(std::size_t bytes, const TranslationTable& table);
   /// The same with the caller's memory.
@@ -47,6 +49,7 @@ class Segment {
   void publish(std::span<std::byte> memory, const TranslationTable& table);
   void show_remote(via::Transport& transport, std::uint32_t key, const TranslationTable& table,
                    std::vector<const Map*> peers) noexcept;
+  [[nodiscard]] bool is_writable(const via::MemoryRegion& region) const noexcept;
   void replace_own(std::byte* memory) noexcept;
 
   via::channel::Nic* nic_ = nullptr;

@@ -117,15 +117,17 @@ struct alignas(64) EndpointPage {
   std::uint32_t protection_tag;
   AtomicWord<std::uint64_t> check_word;  // in a MapBlock: see check_word_of()
   AtomicWord<std::uint64_t> tag;         // the endpoint's, for peers of its host
+  AtomicWord<std::uint32_t> read_only;   // in a MapBlock: 1 where the segment's memory is
 };
 
-/// The check word of the three words of @p page. The CPU may read a page while a device is still
-/// writing it; the words belong together only when they fit the check word.
+/// The check word of the segment's four words in @p page. The CPU may read a page while a device is
+/// still writing it; the words belong together only when they fit the check word.
 [[nodiscard]] inline std::uint64_t check_word_of(const EndpointPage& page) noexcept {
   std::uint64_t h = 0x5ea1;
   for (const std::uint64_t word :
        {page.segment_address.load(kRelaxed), page.segment_bytes.load(kRelaxed),
-        std::uint64_t{page.segment_handle.load(kRelaxed)}}) {
+        std::uint64_t{page.segment_handle.load(kRelaxed)},
+        std::uint64_t{page.read_only.load(kRelaxed)}}) {
     h = (h ^ word) * 0x9e3779b97f4a7c15;  // odd: none of its bits is lost
     h ^= h >> 32;
   }
@@ -139,10 +141,12 @@ inline void take_page(EndpointPage& page, const EndpointPage& arrived) noexcept 
   now.segment_address.store(arrived.segment_address.load(kAcquire));
   now.segment_bytes.store(arrived.segment_bytes.load(kAcquire));
   now.segment_handle.store(arrived.segment_handle.load(kAcquire));
+  now.read_only.store(arrived.read_only.load(kAcquire));
   if (check_word != check_word_of(now)) return;
   page.segment_address.store(now.segment_address.load());
   page.segment_bytes.store(now.segment_bytes.load());
   page.segment_handle.store(now.segment_handle.load());
+  page.read_only.store(now.read_only.load());
 }
 
 /// One per MAP and direction, in the sender's window, found through the client data of the
