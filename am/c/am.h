@@ -133,7 +133,8 @@ int AM_MaxLong(void);
  *  @return AM_OK, AM_ERR_NOT_INIT, AM_ERR_BAD_ARG, AM_ERR_RESOURCE, AM_ERR_IN_USE. */
 int AM_AllocateBundle(int type, eb_t* endb);
 
-/** Frees a bundle and the endpoints that are in it.
+/** Frees a bundle and the endpoints that are in it. AM_WaitSema of another thread on it ends with
+ *  AM_ERR_BAD_ARG.
  *  Blocks      as AM_FreeEndpoint.
  *  @return AM_OK, AM_ERR_NOT_INIT, AM_ERR_BAD_ARG, AM_ERR_IN_USE. */
 int AM_FreeBundle(eb_t bundle);

@@ -263,14 +263,25 @@ void Bundle::make_parallel() noexcept {
 Status Bundle::barrier() noexcept {
   const Guard guard(*this, "barrier");
   Job& job = dispatcher_.context.job();
-  const std::uint32_t ticket = job.barrier_arrive();
-  Status status = job.barrier_done(ticket);
-  const auto done = [&] {
-    if (status == Status::retry) status = job.barrier_done(ticket);
-    return status != Status::retry;
+  const auto ends_wait = [](const detail::EndpointCore* endpoint) {
+    return endpoint->ends_waits.load(kRelaxed) != 0;
   };
-  if (!done())
-    (void)wait_loop(Activity::barrier, "barrier", RankRecord::kNoPeer, Run::all, -1, done);
+  Status status = Status::retry;
+  const auto pass = [&](std::uint32_t ticket) {
+    const auto done = [&] {
+      status = job.barrier_done(ticket);
+      if (status == Status::retry &&
+          std::any_of(dispatcher_.endpoints.begin(), dispatcher_.endpoints.end(), ends_wait))
+        status = Status::bad_state;
+      return status != Status::retry;
+    };
+    if (!done())
+      (void)wait_loop(Activity::barrier, "barrier", RankRecord::kNoPeer, Run::all, -1, done);
+  };
+  // The barrier before this one may be open still: the end of an endpoint ends a wait, but takes
+  // back no arrival.
+  pass(job.record(job.rank()).barrier_ticket.load(kRelaxed));
+  if (status != Status::bad_state) pass(job.barrier_arrive());
   catch_up();
   return status;
 }

@@ -124,6 +124,28 @@ static void run(int way) {
   if (failures != has_failed) printf("in call %d, freed in way %d\n", kind, way);
 }
 
+/* A thread waits in AM_WaitSema, for nothing: the wait ends when its bundle goes. */
+static void* wait_in(void* nothing) {
+  (void)nothing;
+  return (void*)(size_t)AM_WaitSema(bundle);
+}
+static void run_wait(int way) {
+  static char segment[BYTES];
+  en_t name;
+  pthread_t thread;
+  void* result;
+  OK(AM_AllocateBundle(AM_PAR, &bundle));
+  OK(AM_SetEventMask(bundle, AM_NOTEMPTY));
+  open_one(bundle, &endpoint, &name, segment);
+  CHECK(pthread_create(&thread, NULL, wait_in, NULL) == 0);
+  sleep_ms(50); /* until it sleeps */
+  if (way == BUNDLE) OK(AM_FreeBundle(bundle));
+  if (way == ALL) OK(AM_Terminate());
+  CHECK(pthread_join(thread, &result) == 0);
+  WANT(way == ALL ? AM_ERR_NOT_INIT : AM_ERR_BAD_ARG, (size_t)result);
+  if (way == ALL) OK(AM_Init());
+}
+
 /* Short requests, one behind the other, to the endpoint itself: until one answers an error. */
 static void* send_on(void* nothing) {
   int result = AM_OK;
@@ -161,6 +183,8 @@ int main(void) {
   OK(AM_Init());
   for (way = 0; way < WAYS; ++way)
     for (kind = 0; kind < CALLS; ++kind) run(way);
+  run_wait(BUNDLE);
+  run_wait(ALL);
   run_among_calls();
   OK(AM_Terminate());
   return finish();

@@ -160,7 +160,8 @@ int AM_WaitSema(eb_t handle) {
   (void)first->wait_pending([bundle] { return has_event(*bundle); });
   // Other threads may wait for the same event.
   if (viaduct::is_single_threaded()) bundle->event.store(false, std::memory_order_relaxed);
-  return AM_OK;
+  // Another thread may have freed the bundle.
+  return with_bundle(handle, [](viaduct_am_bundle&) { return AM_OK; });
 }
 
 int AM_Wait(eb_t handle) { return AM_WaitSema(handle); }

@@ -30,12 +30,13 @@ struct Introduction {
   std::uint64_t pid;
 };
 
-/// What waits for all processes: both last as long as the process.
+/// What waits for all processes: all of it lasts as long as the process.
 struct Place {
   Bundle* bundle = nullptr;           // of the endpoint
   viaduct_am_bundle* home = nullptr;  // with the endpoint and others
+  ep_t endpoint = nullptr;
 };
-Place place_of(Port& port) noexcept { return {&port.bundle(), port.home.load()}; }
+Place place_of(Port& port) noexcept { return {&port.bundle(), port.home.load(), port.handle}; }
 
 /// Finds the endpoint of AMX_SPMDStartup. Answers AM_OK or the error of the call.
 int find_spmd(Place& place) noexcept {
@@ -47,8 +48,12 @@ int find_spmd(Place& place) noexcept {
   return AM_OK;
 }
 
+/// A call on the endpoint, so that it ends where another thread frees the endpoint.
 int barrier(Place place) noexcept {
-  if (place.bundle->barrier() != Status::ok) return AM_ERR_RESOURCE;
+  const Call call(place.endpoint);
+  if (call.port() == nullptr) return AM_ERR_NOT_INIT;
+  const Status status = place.bundle->barrier();
+  if (status != Status::ok) return status == Status::bad_state ? AM_ERR_NOT_INIT : AM_ERR_RESOURCE;
   catch_up(*place.home);
   return AM_OK;
 }
@@ -70,7 +75,7 @@ int gather(Place place, std::span<const std::byte> from, std::byte* to) {
   if (from.empty()) return barrier(place);
   for (std::size_t at = 0; at < from.size(); at += kPiece) {
     const auto piece = from.subspan(at, std::min(kPiece, from.size() - at));
-    if (barrier(place) != AM_OK) return AM_ERR_RESOURCE;
+    if (const int result = barrier(place); result != AM_OK) return result;
     job.bootstrap().put(kGatherKey, piece);
     job.bootstrap().fence();
     for (std::uint32_t r = 0; r < job.size(); ++r) {
