@@ -82,6 +82,14 @@ Status Refusal::reply_size(const EndpointCore& core, Operation reply, Operation 
   });
 }
 
+Status Refusal::reply_length(const EndpointCore& core, std::size_t bytes, std::size_t most,
+                             const char* limit) noexcept {
+  return refuse(core.bundle.job(), "a reply", [&] {
+    return std::to_string(bytes) + " bytes are too many: it has at most " + std::to_string(most) +
+           " (" + limit + "); send fewer, or let the requester ask for each part";
+  });
+}
+
 Status Refusal::null(const EndpointCore& core, const char* call, std::size_t bytes) noexcept {
   return refuse(core.bundle.job(), call, [&] {
     return "the data are null: give the address of " + std::to_string(bytes) +

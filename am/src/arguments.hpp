@@ -16,6 +16,8 @@ struct Refusal {
   static Status unmapped(const EndpointCore& core, Index index) noexcept;
   static Status length(const EndpointCore& core, const char* call, std::size_t bytes) noexcept;
   static Status reply_size(const EndpointCore& core, Operation reply, Operation request) noexcept;
+  static Status reply_length(const EndpointCore& core, std::size_t bytes, std::size_t most,
+                             const char* limit) noexcept;
   static Status null(const EndpointCore& core, const char* call, std::size_t bytes) noexcept;
   static Status handler(const EndpointCore& core, const char* call, std::size_t id) noexcept;
   static Status words(const EndpointCore& core, std::size_t count) noexcept;

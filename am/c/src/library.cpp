@@ -14,6 +14,8 @@
 
 #include "am/c/src/short_way.hpp"
 #include "am/c/underneath.hpp"
+#include "am/src/arguments.hpp"
+#include "am/src/bundle_wait.hpp"
 #include "am/src/context_shared.hpp"
 #include "runtime/job_end.hpp"
 #include "via/channel/nic.hpp"
@@ -38,6 +40,16 @@ void viaduct::am::detail::ShortWay::poll_unless_busy(Bundle& bundle) noexcept {
   if (!bundle.dispatcher_.runs_handler()) (void)bundle.poll_long(Bundle::Run::all);
 }
 
+viaduct::Status viaduct::am::detail::ShortWay::refuse_length(Token& token, std::size_t bytes,
+                                                             std::size_t most,
+                                                             const char* limit) noexcept {
+  EndpointCore& core = core_of(token.map_);
+  if (core.bundle.job().in_forked_child()) core.bundle.stop_caller("a reply");
+  const Bundle::Exclusive exclusive(core.bundle);
+  (void)token.take_back_refusal();
+  token.refuse_reply();
+  return Refusal::reply_length(core, bytes, most, limit);
+}
 void viaduct::am::detail::ShortWay::catch_up(Bundle& bundle) noexcept { bundle.catch_up(); }
 void viaduct::am::detail::ShortWay::end_waits(Endpoint& endpoint) noexcept {
   EndpointCore::of(endpoint).ends_waits.store(1, kRelaxed);

@@ -61,18 +61,15 @@ template <class... I>
   return reply_long(token, handler, args...);
 }
 
-/// @p most: bytes. Longer data become null data, which Active Messages refuses.
-std::span<const std::byte> data_of(const void* from, std::size_t bytes, std::size_t most) noexcept {
-  return {bytes > most ? nullptr : static_cast<const std::byte*>(from), bytes};
-}
-
 template <class... I>
 int reply_medium(void* token, handler_t handler, const void* from, std::size_t bytes,
                  I... args) noexcept {
   const Nested nested;
   Token* const request = request_of(token, handler);
   if (request == nullptr) return no_object();
-  const auto data = data_of(from, bytes, AM_MaxMedium());
+  if (bytes > AM_MaxMedium())
+    return result_of(ShortWay::refuse_length(*request, bytes, AM_MaxMedium(), "AM_MaxMedium()"));
+  const std::span data(static_cast<const std::byte*>(from), bytes);
   return pack(
       handler,
       [&]<class M>(auto... packed) noexcept {
@@ -87,7 +84,9 @@ int reply_bulk(void* token, std::size_t offset, handler_t handler, const void* f
   const Nested nested;
   Token* const request = request_of(token, handler);
   if (request == nullptr) return no_object();
-  const auto data = data_of(from, bytes, AM_MaxLong());
+  if (bytes > AM_MaxLong())
+    return result_of(ShortWay::refuse_length(*request, bytes, AM_MaxLong(), "AM_MaxLong()"));
+  const std::span data(static_cast<const std::byte*>(from), bytes);
   return pack(
       handler,
       [&]<class M>(auto... packed) noexcept {

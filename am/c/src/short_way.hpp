@@ -144,6 +144,9 @@ struct ShortWay {
     token.map_.take_no_credit();
     return put<Handler>(channel, Kind::reply, args...) ? Done::sent_and_more : Done::sent;
   }
+  /// Refuses a reply of @p bytes, which is longer than @p most: @p limit names that.
+  static Status refuse_length(Token& token, std::size_t bytes, std::size_t most,
+                              const char* limit) noexcept;
   static void finish(Token& token) noexcept { token.map_.channel->ring_if_wanted(); }
 
  private:
