@@ -30,7 +30,7 @@ int AMX_SPMDNumProcs(void);
 /** Waits for all processes, handling messages. When it returns, the requests are handled that
  *  processes of this host have sent before their call to endpoints of the bundle of
  *  AMX_SPMDStartup. Requests to other bundles wait for AM_Poll. Requests of other hosts may still
- *  be on their way: wait for a reply.
+ *  be on their way, and with VIADUCT_AM_GENERATION those of this host, too: wait for a reply.
  *  Blocks      until every process has called it, or another thread frees the endpoint of
  *              AMX_SPMDStartup (AM_ERR_NOT_INIT). This process has come to the barrier then, too.
  *  @return AM_OK, AM_ERR_NOT_INIT, AM_ERR_IN_USE, AM_ERR_RESOURCE (a process is gone). */
