@@ -416,6 +416,7 @@ void Parser::check_spread_array(Declarator& d, const Specifiers& s, Symbol* symb
     }
     return;
   }
+  jumps_.array(symbol);
   each_bound([&](Bound& b) { snapshot(b, symbol, d.snapshots); });
 }
 

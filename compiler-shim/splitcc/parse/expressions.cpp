@@ -227,7 +227,7 @@ Expr* Parser::unary() {
       return sema_.unary(op, cast(), at);
     case Tok::amp_amp: {
       ++at_;
-      expect(Tok::identifier, "a label", " behind &&");
+      jumps_.label_address(expect(Tok::identifier, "a label", " behind &&"));
       Expr* const e = sema_.make(Node::label, at, at_ - 1, at);
       e->type = unit_.types.pointer_to(unit_.types.basic(Kind::void_type));
       return e;

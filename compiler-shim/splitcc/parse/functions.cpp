@@ -91,10 +91,13 @@ bool Parser::function_definition(Specifiers& s, Declarator& d, int first) {
     }
   }
   if (outer) sema_.defined(d.name, chunk.parameter_symbols);
+  const int open = at_;
   function_body(symbol, chunk);
+  jumps_.function(d.name_token, open, at_ - 1);
   scopes_.leave();
   functions_.pop_back();
   if (outer) {
+    check_jumps();
     sema_.forget_gets();
     sema_.forget_pointers();
   }
@@ -157,6 +160,19 @@ void Parser::snapshot_parameters(Chunk& chunk) {
         snapshot(bound, parameter, names);
       }
     }
+  }
+}
+
+void Parser::check_jumps() {
+  for (const Jumps::Leak& leak : jumps_.take()) {
+    const bool computed = token_at(leak.jump).kind == Tok::star;
+    sema_.warn(Warning::plain, leak.jump,
+               fmt::format("the spread array '{}' is not freed where this goto leaves its scope",
+                           leak.array->name),
+               computed ? "a computed goto frees nothing on its way: leave the scope by break, "
+                          "return or the goto of a label"
+                        : "a goto out of a nested function frees nothing on its way: let the "
+                          "nested function return, and leave the scope then");
   }
 }
 

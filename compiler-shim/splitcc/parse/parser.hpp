@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "compiler-shim/splitcc/ast/ast.hpp"
+#include "compiler-shim/splitcc/parse/jumps.hpp"
 #include "compiler-shim/splitcc/parse/scope.hpp"
 #include "compiler-shim/splitcc/sema/sema.hpp"
 
@@ -164,6 +165,7 @@ class Parser {
   void function_body(Symbol* symbol, Chunk& chunk);
   void program_parameters(const Chunk& chunk);
   void snapshot_parameters(Chunk& chunk);
+  void check_jumps();
   [[nodiscard]] static bool is_rewritten(const Declarator& d);
 
   // initializers.cpp
@@ -233,6 +235,7 @@ class Parser {
   Diagnostics& diagnostics_;
   Sema sema_;
   Scopes scopes_;
+  Jumps jumps_;
   std::vector<Function> functions_;
   std::set<std::string_view> declared_before_;  // functions declared in blocks or by calls alone
   std::map<std::string_view, bool>

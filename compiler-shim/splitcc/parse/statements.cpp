@@ -108,7 +108,7 @@ void Parser::statement() {
       expect(Tok::semicolon, "';'", "");
       return;
     case Tok::kw_goto:
-      ++at_;
+      jumps_.jump(++at_);
       if (accept(Tok::star))
         root(sema_.value(expression()));
       else
@@ -120,6 +120,7 @@ void Parser::statement() {
     case Tok::identifier:
       if (kind(1) == Tok::colon) {
         sema_.label();
+        jumps_.label(at_);
         at_ += 2;
         skip_attributes();
         if (kind() != Tok::r_brace) block_item();

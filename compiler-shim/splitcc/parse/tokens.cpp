@@ -12,7 +12,7 @@ constexpr int kMaxNesting = 2000;
 }
 
 Parser::Parser(Unit& unit, Diagnostics& diagnostics)
-    : unit_(unit), diagnostics_(diagnostics), sema_(unit, diagnostics) {}
+    : unit_(unit), diagnostics_(diagnostics), sema_(unit, diagnostics), jumps_(unit) {}
 
 Parser::Depth::Depth(Parser& parser) : parser_(parser) {
   if (++parser_.nesting_ > kMaxNesting) {
