@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 /* Writes the value and answers the value before. */
-int exchange(__SPLITC_GLOBAL(int) at, int value);
+int exchange(__SPLITC_GLOBAL(volatile int) at, int value);
 
 #ifdef __cplusplus
 }

@@ -57,10 +57,10 @@ void splitc_poll(void);                 /* nothing but a poll point */
 
 /* ---- Blocks of memory, in bytes ---- */
 
-void bulk_read(void *to, __SPLITC_GLOBAL(void) from, unsigned long bytes);
+void bulk_read(void *to, __SPLITC_GLOBAL(const void) from, unsigned long bytes);
 void bulk_write(__SPLITC_GLOBAL(void) to, const void *from, unsigned long bytes);
 /* Complete after sync(). */
-void bulk_get(void *to, __SPLITC_GLOBAL(void) from, unsigned long bytes);
+void bulk_get(void *to, __SPLITC_GLOBAL(const void) from, unsigned long bytes);
 void bulk_put(__SPLITC_GLOBAL(void) to, const void *from, unsigned long bytes);
 /* Delivered where its owner polls. */
 void bulk_store(__SPLITC_GLOBAL(void) to, const void *from, unsigned long bytes);
@@ -166,10 +166,10 @@ double all_atof(const char *text);
 
 /* ---- Atomic operations: each answers the value before; exchange() is in split-c/atomic.h ---- */
 
-int fetch_and_add(__SPLITC_GLOBAL(int) at, int value);
-int fetch_add(__SPLITC_GLOBAL(int) at, int value);
-int test_and_set(__SPLITC_GLOBAL(int) at); /* writes 1 */
-int cmp_and_swap(__SPLITC_GLOBAL(int) at, int expected, int desired);
+int fetch_and_add(__SPLITC_GLOBAL(volatile int) at, int value);
+int fetch_add(__SPLITC_GLOBAL(volatile int) at, int value);
+int test_and_set(__SPLITC_GLOBAL(volatile int) at); /* writes 1 */
+int cmp_and_swap(__SPLITC_GLOBAL(volatile int) at, int expected, int desired);
 
 typedef struct {
   unsigned long holder;

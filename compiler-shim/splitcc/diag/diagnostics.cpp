@@ -38,6 +38,8 @@ int find_column(std::string_view line, std::string_view word, int column, int nt
 
 const char* warning_name(Warning which) {
   switch (which) {
+    case Warning::discarded_qualifiers:
+      return "discarded-qualifiers";
     case Warning::get_before_sync:
       return "get-before-sync";
     case Warning::pointer_order:

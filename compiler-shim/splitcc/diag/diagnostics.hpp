@@ -25,6 +25,7 @@ enum class Severity : unsigned char { note, warning, error };
 /// Warnings that have a name: -Wno-NAME turns one off.
 enum class Warning : unsigned char {
   plain,
+  discarded_qualifiers,  // gcc's name: -Wno-discarded-qualifiers turns off gcc's warnings, too
   get_before_sync,
   pointer_order,
   remote_loop,

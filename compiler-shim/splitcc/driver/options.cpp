@@ -25,8 +25,9 @@ Language language_of(const std::string& name) {
   return Language::object;
 }
 
-constexpr std::array kNamedWarnings = {Warning::get_before_sync, Warning::pointer_order,
-                                       Warning::remote_loop, Warning::remote_pointer};
+constexpr std::array kNamedWarnings = {Warning::discarded_qualifiers, Warning::get_before_sync,
+                                       Warning::pointer_order, Warning::remote_loop,
+                                       Warning::remote_pointer};
 
 class Reader {
  public:
@@ -231,6 +232,7 @@ class Reader {
       for (const Warning w : kNamedWarnings)
         if (arg.substr(5) == warning_name(w)) {
           o_.disabled.push_back(w);
+          if (w == Warning::discarded_qualifiers) compile(arg);
           return true;
         }
     for (const Warning w : kNamedWarnings)

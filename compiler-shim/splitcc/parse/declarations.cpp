@@ -178,7 +178,7 @@ void Parser::declaration(bool at_file_scope) {
             "pointer in each thread");
       if (static_words_.size() > words) d.symbol->is_completed = true;
       if (d.type->kind == Kind::opaque && d.symbol != nullptr && d.type->spelling == "__auto_type")
-        d.symbol->type = sema_.value_type(d.init);
+        d.symbol->type = sema_.unqualified(sema_.value_type(d.init));
       if (!is_static) sema_.note_pointer(d.symbol, d.init);
       root(d.init);
     }

@@ -141,6 +141,7 @@ Expr* Sema::get_put(Expr* a, Expr* b, int at) {
     Expr* const object = strip(a);
     if (object->node == Node::name && object->symbol->register_token >= 0)
       unit_.replaced[object->symbol->register_token] = "";
+    check_qualifiers(b, a->type, Use::assignment, {});
     spell(from);
     note_get(a);
     check_bounds(b);

@@ -13,7 +13,7 @@ Expr* Sema::pointer_arithmetic(Expr* e) {
   Expr*& other = is_word(value_type(e->a)) ? e->b : e->a;
   if (e->op == Tok::minus && is_local_pointer(value_type(other))) {
     Type* const word = is_word(value_type(e->a)) ? value_type(e->a) : value_type(e->b);
-    other = to_word(other, unit_.types.make(Kind::global_pointer, word->base), Use::assignment, "");
+    other = to_word(other, unit_.types.make(Kind::global_pointer, word->base));
   }
   Type* const left = value_type(e->a);
   Type* const right = value_type(e->b);
@@ -70,7 +70,7 @@ Expr* Sema::comparison(Expr* e) {
       return bad(e);
     }
     const int before = diagnostics_.errors();
-    other = to_word(other, unit_.types.make(Kind::global_pointer, word->base), Use::assignment, "");
+    other = to_word(other, unit_.types.make(Kind::global_pointer, word->base));
     if (diagnostics_.errors() != before) return bad(e);
   } else if (value_type(e->a)->base->kind != Kind::void_type &&
              value_type(e->b)->base->kind != Kind::void_type &&
@@ -138,6 +138,17 @@ Expr* Sema::binary(Tok op, Expr* a, Expr* b, int at) {
   return e;
 }
 
+// The pointer, to what is const or volatile where the other's target is.
+Type* Sema::pointing_to_both(Type* pointer, const Type* other) {
+  if (!is_pointer(other)) return pointer;
+  const bool more_const = is_const(other->base) && !is_const(pointer->base);
+  const bool more_volatile = is_volatile(other->base) && !is_volatile(pointer->base);
+  return more_const || more_volatile
+             ? unit_.types.make(pointer->kind,
+                                unit_.types.qualified(pointer->base, more_const, more_volatile))
+             : pointer;
+}
+
 Expr* Sema::conditional(Expr* a, Expr* b, Expr* c, int at) {
   Expr* const e = make(Node::conditional, a->first, c->last, at);
   const bool twice = b == nullptr && (is_word(value_type(a)) || is_word(value_type(c)));
@@ -158,8 +169,9 @@ Expr* Sema::conditional(Expr* a, Expr* b, Expr* c, int at) {
       if (is_word(value_type(x)) && value_type(x)->base->kind == Kind::void_type) return x;
       if (is_local_pointer(value_type(x)) && !x->is_zero)
         to = unit_.types.make(Kind::global_pointer, to->base);
-      return to_word(x, to, Use::assignment, "");
+      return to_word(x, to);
     };
+    to = pointing_to_both(to, to == left ? right : left);
     e->b = side(e->b);
     e->c = side(e->c);
     e->type = to;
@@ -172,7 +184,8 @@ Expr* Sema::conditional(Expr* a, Expr* b, Expr* c, int at) {
   } else if (is_arithmetic(left) && is_arithmetic(right)) {
     e->type = arithmetic(left, right);
   } else if (is_pointer(left) && is_pointer(right)) {
-    if (e->b != nullptr && e->b->is_zero) e->type = right;
+    const bool by_right = e->b != nullptr && e->b->is_zero;
+    e->type = pointing_to_both(by_right ? right : left, by_right ? left : right);
   } else if (is_pointer(right) && is_integer(left)) {
     e->type = right;
   } else if (left->kind == Kind::void_type || right->kind == Kind::void_type) {

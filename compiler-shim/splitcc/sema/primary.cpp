@@ -1,6 +1,7 @@
 // Names, literals, members, subscripts, calls.
 
 #include <fmt/format.h>
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
@@ -174,6 +175,23 @@ Expr* Sema::index(Expr* base, Expr* subscript, int at, int last) {
   return e;
 }
 
+// The member of a const or volatile structure is const or volatile, too.
+Type* Sema::member_type(const Type* record, const Member* member) {
+  bool any_const = false;
+  bool any_volatile = false;
+  for (const Member* step = nullptr; step != member; record = step->type) {
+    any_const = any_const || record->is_const;
+    any_volatile = any_volatile || record->is_volatile;
+    const std::vector<Member>& steps = record->tag->members;
+    step = &*std::find_if(steps.begin(), steps.end(), [member](const Member& m) {
+      return &m == member || (m.name.empty() && is_record(m.type) &&
+                              find_member(m.type->tag, member->name) == member);
+    });
+  }
+  return any_const || any_volatile ? unit_.types.qualified(member->type, any_const, any_volatile)
+                                   : member->type;
+}
+
 Expr* Sema::member(Expr* base, bool through_pointer, std::string_view name, int at, int last) {
   Expr* const e = make(through_pointer ? Node::arrow : Node::member, base->first, last, at);
   if (through_pointer) base = value(base);
@@ -211,7 +229,7 @@ Expr* Sema::member(Expr* base, bool through_pointer, std::string_view name, int 
     return bad(e);
   }
   e->member = found;
-  e->type = found->type;
+  e->type = member_type(record, found);
   e->is_bit_field = found->is_bit_field;
   // An array's elements may be assigned to.
   if (e->mode == Mode::value && e->type->kind == Kind::array && !choose_member(e))

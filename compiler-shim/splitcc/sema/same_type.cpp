@@ -97,9 +97,8 @@ bool is_basic(const Type* type) { return is_arithmetic(type) && !is_by_name(type
 
 }  // namespace
 
-// Whether e's type is exactly the one that C gives it. Sema is content with less elsewhere: const
-// of a structure is not passed on to its members, a bit-field has the type that it is declared
-// with.
+// Whether e's type is exactly the one that C gives it. Sema is content with less elsewhere: a
+// bit-field has the type that it is declared with.
 bool Sema::is_sure(const Expr* e) const {
   e = strip(e);
   if (e == nullptr || is_by_name(e->type) || e->is_bit_field) return false;
@@ -119,24 +118,17 @@ bool Sema::is_sure(const Expr* e) const {
       return true;
     case Node::member:
     case Node::arrow:
-      return e->type->kind != Kind::array;
+      return true;
     case Node::index:
-    case Node::deref: {
-      const Expr* from = strip(e->a);
-      if (from->node == Node::decay) from = strip(from->a);
-      return from->node == Node::member || from->node == Node::arrow || is_sure(from);
-    }
+    case Node::deref:
     case Node::load:
     case Node::decay:
     case Node::call:
     case Node::prefix:
     case Node::postfix:
     case Node::assign:
+    case Node::address:
       return is_sure(e->a);
-    case Node::address: {
-      const Node what = strip(e->a)->node;
-      return is_sure(e->a) && what != Node::member && what != Node::arrow;
-    }
     case Node::comma:
       return is_sure(e->b);
     case Node::test:

@@ -116,6 +116,8 @@ class Sema {
   Expr* failed(int first, int last);
   int next_number() { return ++numbers_; }
   [[nodiscard]] Type* promoted(Type* type);
+  /// The type of a value: it has no qualifiers.
+  [[nodiscard]] Type* unqualified(const Type* type);
   /// Types whose declaration stands in no system header get a name when they are spelled.
   void spell(const Type* type);
 
@@ -171,7 +173,7 @@ class Sema {
   [[nodiscard]] bool is_sure_binary(const Expr* e) const;
   Expr* pointer_arithmetic(Expr* e);
   Expr* comparison(Expr* e);
-  Expr* to_word(Expr* e, Type* to, Use use, const std::string& what);
+  Expr* to_word(Expr* e, Type* to, const std::string& what = {});
   void wrong_operands(const Expr* e, const Type* left, const Type* right);
   void check_order(Expr* e);
   void check_bounds(const Expr* e);
@@ -202,6 +204,9 @@ class Sema {
   void called(const Expr* callee);
   void check_arguments(Expr* e, Type* function);
   Expr* old_argument(Expr* arg, Type* to, const std::string& what);
+  Type* member_type(const Type* record, const Member* member);
+  Type* pointing_to_both(Type* pointer, const Type* other);
+  void check_qualifiers(const Expr* e, const Type* to, Use use, const std::string& what);
   void warn_process_lost(const Expr* arg, const Type* to, const std::string& what);
   bool check_record(Expr* e, Type* from, Type* to, const std::string& what);
 

@@ -90,6 +90,12 @@ Type* Sema::value_type(const Expr* e) {
                           type->base);
 }
 
+Type* Sema::unqualified(const Type* type) {
+  Type* const copy = unit_.types.qualified(type, false, false);
+  copy->is_const = copy->is_volatile = false;
+  return copy;
+}
+
 Type* Sema::promoted(Type* type) {
   switch (type->kind) {
     case Kind::boolean:
@@ -192,6 +198,26 @@ void Sema::note_pointer_result(const Expr* e) {
     unit_.pointer_calls.emplace_back(name->symbol, name->at);
 }
 
+// Generated C does not tell gcc the qualifiers of what this pointer points to.
+void Sema::check_qualifiers(const Expr* e, const Type* to, Use use, const std::string& what) {
+  const Type* const from = value_type(e);
+  if (!is_pointer(from) || to->base == nullptr) return;
+  const auto lost = [&](bool (*has)(const Type*)) { return has(from->base) && !has(to->base); };
+  const std::string_view qualifiers = lost(is_const)
+                                          ? lost(is_volatile) ? "const volatile" : "const"
+                                      : lost(is_volatile) ? "volatile"
+                                                          : "";
+  const bool any = from->base->kind == Kind::void_type || to->base->kind == Kind::void_type;
+  if (qualifiers.empty() || !(any || is_compatible(from->base, to->base, 1))) return;
+  const std::string by = use == Use::initializer ? "initialization"
+                         : use == Use::result    ? "return"
+                         : use == Use::argument ? "passing " + (what.empty() ? "an argument" : what)
+                                                : "assignment";
+  warn(Warning::discarded_qualifiers, e->at,
+       fmt::format("{} discards '{}' qualifier from pointer target type", by, qualifiers),
+       fmt::format("declare a pointer to {} objects, or write a cast", qualifiers));
+}
+
 Expr* Sema::convert(Expr* e, Type* to, Use use, const std::string& what) {
   e = value(e);
   Type* const from = value_type(e);
@@ -201,12 +227,16 @@ Expr* Sema::convert(Expr* e, Type* to, Use use, const std::string& what) {
     error(e, where + "this expression has no value");
     return e;
   }
+  const Node node = strip(e)->node;
+  if (is_word(to) || to->kind == Kind::spread_array ||
+      (is_local_pointer(to) && (node == Node::load || node == Node::to_local)))
+    check_qualifiers(e, to, use, what);
   // A spread array as a parameter is a spread pointer.
   if (to->kind == Kind::spread_array)
-    return to_word(e, unit_.types.make(Kind::spread_pointer, to->base), use, where);
+    return to_word(e, unit_.types.make(Kind::spread_pointer, to->base), where);
   if (is_word(to)) {
     note_globalized(e);
-    return to_word(e, to, use, where);
+    return to_word(e, to, where);
   }
   if (!is_word(from)) {
     if (!check_record(e, from, to, where)) return e;
@@ -246,8 +276,7 @@ bool Sema::is_block_idiom(const Type* from, const Type* to) {
          diagnostics_.leaves_out(Idiom::block_pointer);
 }
 
-Expr* Sema::to_word(Expr* e, Type* to, Use use, const std::string& what) {
-  (void)use;
+Expr* Sema::to_word(Expr* e, Type* to, const std::string& what) {
   Type* const from = value_type(e);
   if (e->is_zero || is_local_pointer(from)) {
     if (!e->is_zero && to->kind == Kind::spread_pointer) {
@@ -292,28 +321,12 @@ Expr* Sema::to_word(Expr* e, Type* to, Use use, const std::string& what) {
 
 namespace {
 
-// Whether an object in another process is const; gcc checks other objects.
-bool is_const_object(const Expr* e) {
-  for (e = strip(e); e != nullptr; e = strip(e->a)) {
-    if (e->type->is_const) return true;
-    if (e->node == Node::arrow) {
-      const Type* const record = e->a->type->base;
-      return record != nullptr && record->is_const;
-    }
-    if (e->node != Node::member && e->node != Node::decay &&
-        !(e->node == Node::index && strip(e->a)->node == Node::decay))
-      return false;
-  }
-  return false;
-}
-
 // Whether e is a part of a const variable of this process with global pointers in it. The generated
 // C declares some of these variables without const, so that gcc does not check them.
 bool is_const_word_variable(const Expr* e) {
-  bool any = false;
+  if (!is_const(e->type)) return false;
   for (e = strip(e); e != nullptr && e->mode == Mode::local; e = strip(e->a)) {
-    any = any || is_const(e->type);
-    if (e->node == Node::name) return any && holds_word(e->type);
+    if (e->node == Node::name) return holds_word(e->type);
     const bool part = e->node == Node::member ||
                       (e->node == Node::index && strip(e->a)->type->kind == Kind::array);
     if (!part) return false;
@@ -339,7 +352,7 @@ Expr* Sema::lvalue(Expr* e, const char* what) {
     error(e, fmt::format("{} a whole '{}'", what, describe(e->type)));
     return nullptr;
   }
-  if (e->mode == Mode::remote && is_const_object(e)) {
+  if (e->mode == Mode::remote && is_const(e->type)) {  // gcc checks other objects
     error(e, fmt::format("{} an object that is const", what),
           "const behind a global or spread pointer, or of a spread array, says that the object is "
           "only read: leave it out of the declaration where the object is written");

@@ -77,6 +77,11 @@ bool is_const(const Type* type) {
   return type->is_const;
 }
 
+bool is_volatile(const Type* type) {
+  while (type->kind == Kind::array) type = type->base;
+  return type->is_volatile;
+}
+
 const Member* const_member(const Type* type) {
   while (type->kind == Kind::array) type = type->base;
   if (!is_record(type)) return nullptr;

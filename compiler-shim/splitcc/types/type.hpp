@@ -133,8 +133,9 @@ class Types {
 [[nodiscard]] bool holds_word(const Type* type);
 /// Whether a structure in it has an array of structures or arrays.
 [[nodiscard]] bool has_inner_array(const Type* type);
-/// Whether an object of the type is const, or the elements of an array.
+/// Whether an object of the type is const or volatile, or the elements of an array.
 [[nodiscard]] bool is_const(const Type* type);
+[[nodiscard]] bool is_volatile(const Type* type);
 /// The first const member of a structure or union, at any depth, or null.
 [[nodiscard]] const Member* const_member(const Type* type);
 /// Whether its declaration in C would differ: a word, a spread array, or something made of them.

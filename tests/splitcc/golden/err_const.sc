@@ -9,6 +9,7 @@ void f(const int *global g, const struct s *spread c, struct s *global s, int *c
     c->in.deep[1] :- 2;
     s->id = 5;
     s->n = *g + A[0][0], s->in.deep[0] = 1;
+    *&c->n = 1, *c->in.deep = 3, (&c[1].in)->deep[0] = 4;
     g++, c = 0;
     **p = 3;
 }

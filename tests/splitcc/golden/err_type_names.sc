@@ -9,7 +9,6 @@ int f(int *global g, struct s *p, int n)
     n = _Generic(g, char *global: 1, int *: 2);
     n = _Generic(p->b + 0, int: *g, default: 0);
     n = _Generic(en, int: *g, default: 0);
-    n = _Generic(&p->c, int *: *g, default: 0);
     n = _Generic(undeclared, int: *g, default: 0);
     n = _Generic(1 int: *g);
     n = _Generic(1, unknown: *g);
