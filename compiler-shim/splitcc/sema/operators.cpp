@@ -213,6 +213,7 @@ Expr* Sema::size_of(Expr* operand, int first) {
   e->is_constant = true;
   e->special = operand->special;
   e->type = unit_.types.basic(Kind::ulong);
+  as_parameter(operand);
   if (operand->type->kind == Kind::spread_array) {
     error(e, fmt::format("the size of a whole '{}'", describe(operand->type)),
           "a spread array is in all processes: count elements by the bounds of its declaration; "

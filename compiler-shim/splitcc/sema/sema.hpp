@@ -154,6 +154,7 @@ class Sema {
 
   Expr* derived(Node node, Expr* of);
   Expr* get_by_read(Expr* a, Expr* b, int at);
+  void as_parameter(Expr* e);
   Expr* lvalue(Expr* e, const char* what);
   Expr* object(Expr* e, const char* what);
   bool old_object(Expr* e, const char* what);

@@ -336,6 +336,18 @@ bool is_const_word_variable(const Expr* e) {
 
 }  // namespace
 
+// A parameter that is declared as a spread array is a variable: a spread pointer.
+void Sema::as_parameter(Expr* e) {
+  const Expr* const inner = strip(e);
+  if (inner->node != Node::name || !inner->symbol->is_parameter ||
+      inner->type->kind != Kind::spread_array)
+    return;
+  for (Expr* part = e;; part = part->a) {
+    part->type = value_type(part);
+    if (part == inner) break;
+  }
+}
+
 Expr* Sema::lvalue(Expr* e, const char* what) {
   Expr* const inner = strip(e);
   if (is_error(e->type)) return nullptr;
@@ -347,6 +359,7 @@ Expr* Sema::lvalue(Expr* e, const char* what) {
     return nullptr;
   }
   if (inner->mode == Mode::value && !old_object(e, what)) return nullptr;
+  as_parameter(e);
   if (e->type->kind == Kind::spread_array || e->type->kind == Kind::array ||
       e->type->kind == Kind::function) {
     error(e, fmt::format("{} a whole '{}'", what, describe(e->type)));

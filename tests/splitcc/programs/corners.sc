@@ -44,6 +44,27 @@ bit_fields()
     CHECK(flags[3 % PROCS].a == 3 % PROCS && flags[3].d == 'e');
 }
 
+int moving[9]::, other[9]::;
+
+int last(int n, int P[n]::) { P += n - 1; return *P; }
+
+int first(P) register int P[9]::;
+{
+    int i = 0;
+    while (*P++ != 5) i++;
+    CHECK(sizeof P == sizeof(int *spread));
+    P = other;
+    return i * 10 + P[2];
+}
+
+/* A parameter that is declared as a spread array is a spread pointer. */
+moved_parameters()
+{
+    if (MYPROC == 0) moving[8] = 4, moving[3] = 5, other[2] = 7;
+    barrier();
+    CHECK(last(9, moving) == 4 && first(moving) == 37);
+}
+
 initialized()
 {
     static int *global mine = &table[2];
@@ -348,7 +369,7 @@ calls_again() { CHECK(toproc(owner(&x)) == MYPROC && owner(0) == NULL && later(&
 
 splitc_main()
 {
-    bit_fields(), initialized(), constants(), words_kept(), type_names(), complex_parts(), flat(), types(), converting_gets(), chosen_here(), casts_here(), chosen_elsewhere(), calls(), calls_again();
+    bit_fields(), moved_parameters(), initialized(), constants(), words_kept(), type_names(), complex_parts(), flat(), types(), converting_gets(), chosen_here(), casts_here(), chosen_elsewhere(), calls(), calls_again();
     barrier();
     if (MYPROC == 0) printf("corners: passed\n");
 }
