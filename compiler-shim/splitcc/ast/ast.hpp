@@ -167,6 +167,7 @@ struct Declarator {
   int bits_last = -1;
   Kind mode = Kind::error;             // of __attribute__((mode(...)))
   bool is_vector = false;              // of __attribute__((vector_size(...)))
+  bool is_type_name = false;           // of typedef
   std::vector<std::string> snapshots;  // declarations that must precede it
 };
 

@@ -145,6 +145,7 @@ void Parser::declaration(bool at_file_scope) {
     skip_attributes(&s, &d);
     d.tail_last = at_ - 1;
     d.is_vector = d.is_vector || s.is_vector;
+    d.is_type_name = s.storage == Storage::typedef_;
     if (d.mode != Kind::error || d.is_vector) d.type = build(d, s.type);
     if (first && d.type->kind == Kind::function && !d.chunks.empty() &&
         d.chunks.front().what == Chunk::What::function && kind() != Tok::semicolon &&

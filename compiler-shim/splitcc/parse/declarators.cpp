@@ -236,7 +236,10 @@ Type* Parser::build(Declarator& d, Type* base) {
                              type->kind == Kind::ullong;
     type = types.basic(is_unsigned ? static_cast<Kind>(static_cast<int>(d.mode) + 1) : d.mode);
   }
-  if (d.is_vector && is_arithmetic(type)) type = types.spelled(Kind::opaque, d.name);
+  if (d.is_vector && is_arithmetic(type)) {
+    type = types.spelled(Kind::opaque, d.name);
+    type->is_vector = d.is_type_name;
+  }
   for (std::size_t i = d.chunks.size(); i-- > 0;) {
     Chunk& chunk = d.chunks[i];
     switch (chunk.what) {

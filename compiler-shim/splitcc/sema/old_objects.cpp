@@ -106,7 +106,11 @@ void Sema::no_object(Expr* e, const char* what) {
       return;
     }
   }
-  error(e, fmt::format("{} something that is not an object", what));
+  const bool of_vector = inner->node == Node::index && inner->a->node == Node::load;
+  error(e, fmt::format("{} something that is not an object", what),
+        of_vector ? "a vector of another process is written as a whole: read it into a variable, "
+                    "change the element there, and write the variable"
+                  : "");
 }
 
 // A cast to a type of the same size is its operand's memory, as for gcc 2. Any other cast converts:

@@ -156,7 +156,7 @@ Expr* Sema::index(Expr* base, Expr* subscript, int at, int last) {
     return e;
   }
   if (type->kind == Kind::opaque) {  // a vector
-    e->mode = Mode::local;
+    e->mode = base->node == Node::load ? Mode::value : Mode::local;
     e->type = type;
     return e;
   }

@@ -141,9 +141,13 @@ Expr* Sema::value(Expr* e) {
     error(e, fmt::format("'{}' is not defined, its value cannot be read", describe(e->type)));
     return bad(e);
   }
-  if (e->type->kind == Kind::opaque) {
-    error(e, fmt::format("an object of type '{}' in another process cannot be read",
-                         describe(e->type)));
+  if (e->type->kind == Kind::opaque && !e->type->is_vector) {
+    error(
+        e,
+        fmt::format("an object of type '{}' in another process cannot be read", describe(e->type)),
+        e->type->spelling == "__builtin_va_list"
+            ? ""
+            : "give the type of a vector a name: typedef int v4 __attribute__((vector_size(16)))");
     return bad(e);
   }
   Expr* const read = derived(Node::load, e);

@@ -89,6 +89,7 @@ struct Type {
   // Of an object, pointee, element or member that is neither array nor function.
   bool is_volatile = false;
   bool is_const = false;
+  bool is_vector = false;     // of opaque: a vector, and the spelling is the name of its type
   std::string_view spelling;  // of floatn, opaque, complex
 };
 

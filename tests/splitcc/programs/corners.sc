@@ -65,6 +65,20 @@ moved_parameters()
     CHECK(last(9, moving) == 4 && first(moving) == 37);
 }
 
+typedef int four __attribute__((vector_size(16)));
+four fours[PROCS]::;
+
+vectors()
+{
+    four mine = { 1, 2, 3, MYPROC }, *global g = &fours[(MYPROC + 1) % PROCS], sum;
+
+    fours[MYPROC] = mine;
+    barrier();
+    sum = *g + mine * fours[PROCS - 1];
+    CHECK(sum[0] == 2 && sum[2] == 12 && sum[3] == (MYPROC + 1) % PROCS + MYPROC * (PROCS - 1));
+    CHECK((*g)[1] == 2 && fours[PROCS - 1][3] == PROCS - 1);
+}
+
 initialized()
 {
     static int *global mine = &table[2];
@@ -369,7 +383,7 @@ calls_again() { CHECK(toproc(owner(&x)) == MYPROC && owner(0) == NULL && later(&
 
 splitc_main()
 {
-    bit_fields(), moved_parameters(), initialized(), constants(), words_kept(), type_names(), complex_parts(), flat(), types(), converting_gets(), chosen_here(), casts_here(), chosen_elsewhere(), calls(), calls_again();
+    bit_fields(), moved_parameters(), vectors(), initialized(), constants(), words_kept(), type_names(), complex_parts(), flat(), types(), converting_gets(), chosen_here(), casts_here(), chosen_elsewhere(), calls(), calls_again();
     barrier();
     if (MYPROC == 0) printf("corners: passed\n");
 }
