@@ -38,7 +38,7 @@ std::uint64_t modify(const char* operation, std::uint64_t to, Rmw what, std::uin
   const std::uint32_t index = static_cast<std::uint32_t>(what) | (bytes == 8 ? 0x10U : 0U);
   const std::uint64_t ticket =
       impl.request(c, operation, wire_format::make(wire_format::Op::modify, index), words, 32);
-  impl.finish(operation, {ticket, c.process, c.index, 1});
+  impl.finish(operation, impl.note_answered(c, ticket));
   full_fence<Fence::rmw>();
   return old;
 }
@@ -166,7 +166,7 @@ void call(std::uint32_t process, CallThunk thunk, const void* arguments, std::si
                    wire_format::make(wire_format::Op::call,
                                      index_of(begins, static_cast<std::uint32_t>(result_bytes))),
                    words, static_cast<std::uint32_t>(16 + bytes));
-  impl.finish(kOperation, {ticket, c.process, c.index, 1});
+  impl.finish(kOperation, impl.note_answered(c, ticket));
 }
 
 }  // namespace

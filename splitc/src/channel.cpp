@@ -123,10 +123,6 @@ void Machine::Impl::refresh_credits(Channel& c) noexcept {
     return c.channel->break_off("a count of requests carried out that cannot be");
   c.counter = now;
   if (now <= c.handled) return;
-  // The replies have come before the count of their requests. Their receives must be posted again
-  // before new requests bring more replies: a stream of gets may learn of its credits from the
-  // count alone.
-  if (c.channel->is_remote()) nic->take_from_transport();
   c.handled = now;
   c.channel->update_room();  // the line is here now
 }
@@ -136,7 +132,8 @@ void Machine::Impl::refresh_credits(Channel& c) noexcept {
 bool Machine::Impl::find_credits(Channel& c) noexcept {
   note_requests(c);
   const auto raise = [&](std::uint32_t most) {
-    c.limit = std::min(c.sent() + most, c.handled + flow.credits) + c.replies;
+    const std::uint64_t sent = std::min(c.sent() + most, c.returned() + flow.credits);
+    c.limit = std::max(c.limit, sent + c.replies);  // returned() may fall
   };
   if (!c.fetched) {
     c.channel->fetch_counters();
@@ -260,6 +257,10 @@ void Machine::Impl::note_open(Channel& c) {
 
 Handle Machine::Impl::note_get(Channel& c, std::uint64_t ticket) {
   note_open(c);
+  return note_answered(c, ticket);
+}
+
+Handle Machine::Impl::note_answered(Channel& c, std::uint64_t ticket) noexcept {
   c.last_get = ticket;
   return {ticket, c.process, c.index, Handle::kReplied};
 }

@@ -84,11 +84,17 @@ struct Channel {
   // count of requests would be one more store for each message of a stream, whose rate is bounded
   // by the stores that a processor holds until the slots' lines have come.
   [[nodiscard]] std::uint64_t sent() const noexcept { return channel->slots_sent() - replies; }
+  /// The request up to which the credits are back. The owner counts a request before this side has
+  /// taken the reply, which holds a line of the ring until then. Falls with a request that a reply
+  /// is to answer.
+  [[nodiscard]] std::uint64_t returned() const noexcept {
+    return replied < last_get ? replied : handled;
+  }
   std::uint64_t replies = 0;   // that we have sent
   std::uint64_t limit = 0;     // slots_sent() may rise to it without a look at any counter: credits
   std::uint64_t handled = 0;   // requests that the owner is known to have carried out
   std::uint64_t replied = 0;   // the request that the last reply answered
-  std::uint64_t last_get = 0;  // the last request that a reply completes
+  std::uint64_t last_get = 0;  // the last request that a reply answers
   std::uint64_t last_put = 0;  // the last request that is complete once handled
   std::uint64_t others = 0;    // of the requests: all but stores of up to 48 bytes
   bool open = false;           // in Machine::Impl::open

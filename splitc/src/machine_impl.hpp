@@ -246,6 +246,8 @@ struct Machine::Impl {
   }
   void note_open(Channel& c);
   Handle note_get(Channel& c, std::uint64_t ticket);
+  /// For each request that a reply answers.
+  Handle note_answered(Channel& c, std::uint64_t ticket) noexcept;
   Handle note_put(Channel& c, std::uint64_t ticket);
   void finish(const char* operation, Handle handle);
   void note_store(Channel& c);  // store.cpp

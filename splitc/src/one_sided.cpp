@@ -73,7 +73,7 @@ bool Machine::Impl::ask_chunk(PeerChunks& chunks, Channel& c, const char* operat
   const std::uint64_t words[] = {address, reinterpret_cast<std::uint64_t>(&question->answer)};
   chunks.asked.push_back(std::move(question));
   const std::uint64_t ticket = request(c, operation, wire_format::make(Op::chunk), words, 16);
-  chunks.asked.back()->answered = {ticket, c.process, c.index, Handle::kReplied};
+  chunks.asked.back()->answered = note_answered(c, ticket);
   if (tried) ++chunks.asked_for_short;
   return true;
 }

@@ -55,11 +55,6 @@ class Nic final : public shm::Nic {
     progress();
     take_from_transport();
   }
-  /// Takes in what the transport has received, so that its receives are posted again. Handles no
-  /// message. Never blocks.
-  void take_from_transport() noexcept {
-    if (transport_ != nullptr) poll_transport();
-  }
   /// For a client that cannot carry out a message of @p channel, since a transfer of the link has
   /// failed: ends the connection, and takes nothing that lies behind the message. May be called
   /// while the message is handled.  Never blocks.
@@ -75,6 +70,11 @@ class Nic final : public shm::Nic {
   friend class ChannelEnd;
   friend class RemoteEnd;
 
+  /// Takes in what the transport has received, so that its receives are posted again. Handles no
+  /// message. Never blocks.
+  void take_from_transport() noexcept {
+    if (transport_ != nullptr) poll_transport();
+  }
   void poll_remote() noexcept override { take_from_transport(); }
   void drain_remote() noexcept override;
   void progress_remote() override;
