@@ -27,7 +27,7 @@ constinit CallingThread* records = nullptr;
 void free_record(void* record) noexcept {
   auto& mine = *static_cast<CallingThread*>(record);
   calling_thread = &no_thread;
-  if (mine.held != nullptr || mine.inside.load() != nullptr) return;
+  if (mine.locks != 0 || mine.inside.load() != nullptr) return;
   const std::lock_guard lock(records_mutex);
   mine.is_taken = false;
 }
@@ -135,23 +135,38 @@ bool SharedCalls::lock(Gate* called) noexcept {
   return false;
 }
 
-/// Parks the bundle of a handler that makes a long call. Unless this thread is behind the gate by
-/// its state (by_state), the state may show another thread for a moment. That thread has come too
-/// late, will see so, and will open the gate again. Neither mark may overwrite the other.
+/// Parks the bundle of a handler that makes a long call, unless it is parked. Unless this thread is
+/// behind the gate by its state (by_state), the state may show another thread for a moment. That
+/// thread has come too late, will see so, and will open the gate again. Neither mark may overwrite
+/// the other.
 void SharedCalls::park() noexcept {
   CallingThread& me = *calling_thread;
-  Gate* const gate = me.inside.load(kRelaxed);
-  if (gate == nullptr) return;
+  Gate* const gate = own_gate(me);
+  if (gate == nullptr || gate->state.load() == Gate::kParked) return;
   std::uint32_t expected = me.by_state ? Gate::kInside : Gate::kOpen;
   for (Looks looks; !gate->state.compare_exchange_strong(expected, Gate::kParked); looks.next())
     expected = Gate::kOpen;
   me.by_state = true;
 }
 
+/// The calling thread has taken the lock.
+void SharedCalls::hold(CallingThread& me, std::uint32_t depth) noexcept {
+  ++me.locks;
+  holder_.store(&me, kRelaxed);
+  depth_ = depth;
+}
+
+void SharedCalls::put_down() noexcept {
+  --calling_thread->locks;
+  holder_.store(nullptr, kRelaxed);
+  closed_.store(0);
+  mutex_.unlock();
+}
+
 bool SharedCalls::enter(Gate* called) noexcept {
   CallingThread& me = self();
-  if (me.held == this) {
-    ++me.depth;
+  if (is_held()) {
+    ++depth_;
     return true;
   }
   park();
@@ -159,8 +174,7 @@ bool SharedCalls::enter(Gate* called) noexcept {
     return_inside();
     return false;
   }
-  me.held = this;
-  me.depth = 1;
+  hold(me, 1);
   return true;
 }
 
@@ -170,33 +184,36 @@ bool SharedCalls::try_enter(Gate* called) noexcept {
     return called == nullptr || called == me.inside.load(kRelaxed) ||
            called->state.load() != Gate::kParked;
   };
-  if (me.held == this) {
+  if (is_held()) {
     if (!is_free()) return false;
-    ++me.depth;
+    ++depth_;
     return true;
   }
   if (!mutex_.try_lock()) return false;
   park();
   closed_.store(1);
-  me.held = this;
-  me.depth = 1;
+  hold(me, 1);
   if (clear(called)) return true;
   leave();
   return false;
 }
 
 void SharedCalls::leave() noexcept {
-  CallingThread& me = *calling_thread;
-  if (--me.depth != 0) return;
-  me.held = nullptr;
-  closed_.store(0);
-  mutex_.unlock();
+  if (--depth_ != 0) return;
+  put_down();
   return_inside();
+}
+
+/// The gate of this lock that the calling thread is behind; null: it is behind none, or behind one
+/// of another context.
+Gate* SharedCalls::own_gate(const CallingThread& me) const noexcept {
+  Gate* const gate = me.inside.load(kRelaxed);
+  return gate != nullptr && gate->calls == this ? gate : nullptr;
 }
 
 /// Goes back behind the gate that was parked, but never while another thread holds the lock.
 void SharedCalls::return_inside() noexcept {
-  Gate* const gate = calling_thread->inside.load(kRelaxed);
+  Gate* const gate = own_gate(*calling_thread);
   if (gate == nullptr) return;
   for (Looks looks;; looks.next()) {
     gate->state.store(Gate::kInside);
@@ -207,24 +224,21 @@ void SharedCalls::return_inside() noexcept {
 
 SharedCalls::Pause SharedCalls::pause(Gate* own) noexcept {
   CallingThread& me = *calling_thread;
-  Pause pause{me.depth, nullptr};
+  Pause pause{depth_, nullptr};
   if (own != nullptr && me.inside.load(kRelaxed) == nullptr) {
     pause.parked = own;
     me.inside.store(own, kRelaxed);
     park();
   }
-  me.held = nullptr;
-  me.depth = 0;
-  closed_.store(0);
-  mutex_.unlock();
+  put_down();
   return pause;
 }
 
 bool SharedCalls::resume(const Pause& pause, Gate* called) noexcept {
   CallingThread& me = *calling_thread;
+  park();  // a call into another bundle, in the pause, may have gone back behind the gate
   if (!lock(called)) return false;
-  me.held = this;
-  me.depth = pause.depth;
+  hold(me, pause.depth);
   if (pause.parked == nullptr) return true;
   me.by_state = false;
   pause.parked->state.store(Gate::kOpen);
@@ -235,7 +249,7 @@ bool SharedCalls::resume(const Pause& pause, Gate* called) noexcept {
 bool SharedCalls::try_pass_slow(Gate& gate) noexcept {
   constexpr std::uint32_t kLooks = 300;
   CallingThread& me = self();
-  if (me.inside.load(kRelaxed) != nullptr || me.held == this) return false;
+  if (me.inside.load(kRelaxed) != nullptr || is_held()) return false;
   for (Looks looks; looks.count() < kLooks; looks.next()) {
     if (closed_.load() != 0) continue;
     const CallingThread* const owner = gate.owner.load(kRelaxed);
@@ -257,7 +271,10 @@ bool SharedCalls::try_pass_slow(Gate& gate) noexcept {
   return false;
 }
 
-void SharedCalls::add(Gate& gate) { gates_.push_back(&gate); }
+void SharedCalls::add(Gate& gate) {
+  gates_.push_back(&gate);
+  gate.calls = this;
+}
 
 void SharedCalls::remove(Gate& gate) noexcept { std::erase(gates_, &gate); }
 

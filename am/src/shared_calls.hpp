@@ -57,8 +57,7 @@ struct alignas(64) CallingThread {
   /// The gate that the thread is behind, or that it has parked.
   AtomicWord<Gate*> inside = nullptr;
   bool by_state = false;          // Gate::state says so, too
-  SharedCalls* held = nullptr;    // the lock
-  std::uint32_t depth = 0;        // how often it was taken
+  std::uint32_t locks = 0;        // that the thread holds, one of each context at most
   bool is_taken = false;          // by a thread; under the lock of all records
   CallingThread* next = nullptr;  // of all records
 };
@@ -93,7 +92,9 @@ class SharedCalls {
            detail::calling_thread->inside.load(kRelaxed) != &gate;
   }
   /// @return whether the calling thread holds the lock.
-  [[nodiscard]] bool is_held() const noexcept { return detail::calling_thread->held == this; }
+  [[nodiscard]] bool is_held() const noexcept {
+    return holder_.load(kRelaxed) == detail::calling_thread;
+  }
 
   /// The state of the lock that resume() restores after a wait.
   struct Pause {
@@ -156,12 +157,18 @@ class SharedCalls {
   [[nodiscard, gnu::noinline]] bool try_pass_slow(Gate& gate) noexcept;
   [[nodiscard]] bool lock(Gate* called) noexcept;
   void lock_in_turn() noexcept;
-  static void park() noexcept;
+  [[nodiscard]] Gate* own_gate(const detail::CallingThread& me) const noexcept;
+  void park() noexcept;
+  void hold(detail::CallingThread& me, std::uint32_t depth) noexcept;
+  void put_down() noexcept;
   void return_inside() noexcept;
 
   std::mutex mutex_;
   AtomicWord<std::uint32_t> closed_ = 0;  // 1: the lock is held
   const std::uint32_t reserve_after_;     // 0: never
+  // Each context has its lock: a thread that waits with one takes others, by try_enter() alone.
+  AtomicWord<const detail::CallingThread*> holder_ = nullptr;
+  std::uint32_t depth_ = 0;  // how often the holder has taken it
   // A thread that makes one call after the other leaves a turn to those that wait.
   AtomicWord<std::uint32_t> waiting_ = 0;
   AtomicWord<const void*> last_ = nullptr;  // the thread that has had the lock last

@@ -357,7 +357,55 @@ void waits_beside_a_waiting_handler(Rig& rig) {
   }
 }
 
+struct OfContext {
+  am::Context context;
+  am::Bundle bundle{context, am::Bundle::Threads::parallel};
+  am::Endpoint endpoint{bundle};
+
+  explicit OfContext(Job& job) : context(job) { endpoint.map_all(); }
+};
+
+std::uint64_t one_more(am::Token& token, std::uint64_t value) {
+  ++counts_of(token).handled;
+  return value + 1;
+}
+
+/// Each wait in one context serves the others, and may hold their locks together.
+void several_contexts(Rig& rig) {
+  std::array<OfContext, 3> all{OfContext{rig.job()}, OfContext{rig.job()}, OfContext{rig.job()}};
+  g_counts[rig.rank()].handled = 0;
+  rig.fence();
+  const std::uint64_t calls = rig.size() > 4 ? 60 : 300;
+  const auto call_all = [&](std::size_t first) {
+    std::uint64_t answered = 0;
+    for (std::uint64_t i = 0; i < calls; ++i)
+      for (std::size_t c = 0; c < all.size(); ++c) {
+        am::Endpoint& endpoint = all[(first + c) % all.size()].endpoint;
+        const auto answer = endpoint.call<one_more>(rig.next(), i).wait();
+        answered += answer && *answer == i + 1 ? 1 : 0;
+      }
+    return answered;
+  };
+  for (const bool with_second : {false, true}) {
+    std::uint64_t answered = calls * all.size();
+    std::atomic<bool> ended = !with_second;
+    std::thread second([&] {
+      if (!with_second) return;
+      answered = call_all(2);
+      ended = true;
+    });
+    CHECK_EQ(call_all(0), calls * all.size());
+    // The waits of this thread serve all bundles, for the other ranks, too.
+    while (!ended) (void)all[0].bundle.wait(1'000'000);
+    second.join();
+    CHECK_EQ(answered, calls * all.size());
+    for (OfContext& one : all) REQUIRE_EQ(one.bundle.barrier(), Status::ok);
+  }
+  CHECK_EQ(g_counts[rig.rank()].handled.load(), 3 * calls * all.size());
+}
+
 constexpr std::array kCases{
+    Case{"parallel.several_contexts", Needs::any, several_contexts},
     Case{"parallel.unmap_under_a_wait", Needs::two, unmap_under_a_wait},
     Case{"parallel.unmap_beside_requests", Needs::two, unmap_beside_requests},
     Case{"parallel.waits_beside_a_waiting_handler", Needs::any, waits_beside_a_waiting_handler},

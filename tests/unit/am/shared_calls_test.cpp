@@ -171,6 +171,55 @@ TEST_F(SharedCallsTest, AParkedHandlerKeepsItsBundleAndLetsOthersPass) {
   EXPECT_EQ(part.gate.state.load(), Gate::kOpen);
 }
 
+/// A wait that holds the lock of one context serves the bundles of another one.
+TEST_F(SharedCallsTest, AThreadHoldsTheLocksOfSeveralContexts) {
+  SharedCalls others;
+  SharedCalls third;
+  ASSERT_TRUE(calls_.enter(nullptr));
+  ASSERT_TRUE(others.try_enter(nullptr));
+  ASSERT_TRUE(third.try_enter(nullptr));
+  ASSERT_TRUE(calls_.try_enter(nullptr));
+  third.leave();
+  const SharedCalls::Pause pause = others.pause(nullptr);
+  EXPECT_TRUE(calls_.is_held());
+  EXPECT_FALSE(others.is_held());
+  ASSERT_TRUE(others.resume(pause, nullptr));
+  others.leave();
+  calls_.leave();
+  EXPECT_TRUE(calls_.is_held());
+  const auto can_enter = [](SharedCalls& calls) {
+    bool can = false;
+    std::thread([&] {
+      if ((can = calls.try_enter(nullptr))) calls.leave();
+    }).join();
+    return can;
+  };
+  EXPECT_FALSE(can_enter(calls_));
+  EXPECT_TRUE(can_enter(others));
+  calls_.leave();
+  for (SharedCalls* calls : {&calls_, &others, &third}) EXPECT_TRUE(can_enter(*calls));
+}
+
+/// Calls into other contexts do not open the gate of a handler that has parked its bundle.
+TEST_F(SharedCallsTest, AParkedHandlerCallsAnotherContext) {
+  SharedCalls others;
+  Part& part = parts_[0];
+  ASSERT_TRUE(calls_.try_pass(part.gate));
+  calls_.enter(&part.gate);
+  ASSERT_TRUE(others.try_enter(nullptr));
+  others.leave();
+  EXPECT_EQ(part.gate.state.load(), Gate::kParked);
+  const SharedCalls::Pause pause = calls_.pause(&part.gate);
+  ASSERT_TRUE(calls_.try_enter(&parts_[1].gate));  // serves another bundle before it comes back
+  calls_.leave();
+  ASSERT_TRUE(calls_.resume(pause, &part.gate));
+  EXPECT_EQ(part.gate.state.load(), Gate::kParked);
+  calls_.leave();
+  EXPECT_NE(part.gate.state.load(), Gate::kParked);
+  calls_.go_out(part.gate);
+  EXPECT_EQ(part.gate.state.load(), Gate::kOpen);
+}
+
 TEST_F(SharedCallsTest, RecordsOfThreadsThatHaveEndedAreUsedAgain) {
   const detail::CallingThread* first = nullptr;
   const detail::CallingThread* second = nullptr;

@@ -6,6 +6,10 @@
 
 #include "viaduct/runtime/atomic.hpp"
 
+namespace viaduct::am {
+class SharedCalls;
+}
+
 namespace viaduct::am::detail {
 
 struct CallingThread;
@@ -22,6 +26,7 @@ struct Gate {
   /// The thread that the gate is reserved for: it goes in and out by plain stores to a word of its
   /// own. Null: threads go in by a locked instruction. Changes under the calls' lock alone.
   AtomicWord<const CallingThread*> owner = nullptr;
+  const SharedCalls* calls = nullptr;  // whose gate it is
 
   // Of the thread that is behind the gate, or holds the calls' lock.
   const CallingThread* user = nullptr;  // the last one
