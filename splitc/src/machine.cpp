@@ -311,9 +311,12 @@ void Machine::Impl::leave() {
 }
 
 /// Registers this process' memory and publishes the table, for processes that reach it by the NIC.
+/// Other memory is reached by messages.
 void Machine::Impl::register_memory() {
+  regions_told = true;
   std::vector<std::uint64_t> table{static_cast<std::uint64_t>(tag)};
   for (const SharedRange& range : machine.memory().shared_ranges()) {
+    if (!nic->is_reachable(range.begin, range.bytes)) continue;
     registered.push_back(nic->register_memory(tag, range.begin, range.bytes,
                                               via::Rights::rdma_write | via::Rights::rdma_read));
     table.push_back(machine.memory().globalize(range.begin));
@@ -467,7 +470,7 @@ void Machine::Impl::force(Path to) {
     mapped[p] = false;
     views->set(p, {});
   }
-  if (to == Path::rdma && registered.empty()) register_memory();
+  if (to == Path::rdma && !regions_told) register_memory();
   set_one_sided();
 }
 

@@ -409,6 +409,7 @@ struct Machine::Impl {
   ChunkTable own_chunks;  // asked for by others, or used from here
   UseOfChunks own_used;
   std::vector<via::MemoryRegion> registered;
+  bool regions_told = false;
 
   // Stores: bytes delivered and not waited for. The first two places are those of the senders'
   // epochs: all_store_sync() begins a new epoch, and a process that is through it may store before

@@ -14,3 +14,12 @@ foreach(path auto direct rdma message)
               $<TARGET_FILE:splitc_sizes>)
   endforeach()
 endforeach()
+# Where no process reaches another one's private memory, path rdma carries everything by message.
+set(run $<TARGET_FILE:viaduct-run> -n 2 --timeout 110 $<TARGET_FILE:splitc_sizes>)
+viaduct_add_script_test(
+  NAME splitc_sizes_rdma_no_cross_memory LABELS multiprocess TIMEOUT 120 PROCESSORS 2
+  COMMAND ${CMAKE_COMMAND} -E env VIADUCT_SPLITC_PATH=rdma VIADUCT_CROSS_MEMORY=no ${run})
+viaduct_add_script_test(
+  NAME splitc_sizes_rdma_refused LABELS multiprocess TIMEOUT 120 PROCESSORS 2
+  COMMAND ${CMAKE_COMMAND} -E env VIADUCT_SPLITC_PATH=rdma $<TARGET_FILE:without_syscalls>
+          process_vm_readv,process_vm_writev ${run})

@@ -203,6 +203,11 @@ Nic::Peer* Nic::reach(Rank rank) {
 
 // Memory regions.
 
+bool Nic::is_reachable(const std::byte* address, std::size_t bytes) const noexcept {
+  return cross_memory_works_ || job_.threads_mode() || job_.size() == 1 ||
+         job_.segment().contains(address, bytes);
+}
+
 MemoryRegion Nic::register_memory(ProtectionTag tag, std::byte* address, std::size_t bytes,
                                   Rights rights) {
   tags_.require_region(tag, address, bytes);
@@ -215,8 +220,7 @@ MemoryRegion Nic::register_memory(ProtectionTag tag, std::byte* address, std::si
     throw Error(errors::private_memory, std::errc::operation_not_supported,
                 "atomics need memory that peers map: allocate it with Nic::allocate instead of "
                 "registering private memory");
-  if (!in_window && rights != Rights::none && !cross_memory_works_ && !job_.threads_mode() &&
-      job_.size() > 1)
+  if (rights != Rights::none && !is_reachable(address, bytes))
     throw Error(errors::private_memory, std::errc::operation_not_permitted,
                 "peers cannot reach private memory here (process_vm_writev is refused or "
                 "VIADUCT_CROSS_MEMORY=no): "
@@ -278,8 +282,7 @@ void Nic::deregister(MemoryHandle handle) noexcept {
 bool Nic::change_memory(MemoryHandle handle, ProtectionTag tag, Rights rights) {
   RegionEntry* const own = local_region(handle);
   if (own == nullptr || !tags_.contains(tag)) return false;
-  const bool reachable =
-      own->in_window != 0 || cross_memory_works_ || job_.threads_mode() || job_.size() == 1;
+  const bool reachable = is_reachable(reinterpret_cast<const std::byte*>(own->address), own->bytes);
   if ((own->in_window == 0 && includes(rights, Rights::atomic)) ||
       (rights != Rights::none && !reachable))
     return false;

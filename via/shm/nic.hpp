@@ -112,6 +112,9 @@ class Nic : public via::Nic, private Connections::Provider {
   /// peers may ring late.  Throws Error (memory).
   [[nodiscard]] static AtomicWord<std::uint64_t>& make_attention(Job& job);
 
+  /// @return whether peers can reach the memory of this rank at @p address, so that it may be
+  /// registered with rights.
+  [[nodiscard]] bool is_reachable(const std::byte* address, std::size_t bytes) const noexcept;
   /// Where @p peer may write and read directly, by the peer's own region table: the address in this
   /// process, or null with the status that the descriptor gets. Used by RDMA and by the layer above
   /// for its own transfers.  Cost: one line of the peer's table.
