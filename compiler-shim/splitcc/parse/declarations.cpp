@@ -375,6 +375,12 @@ void Parser::check_array_memory(const Declarator& d, const Specifiers& s) {
 void Parser::check_spread_array(Declarator& d, const Specifiers& s, Symbol* symbol) {
   Type* const type = d.type;
   check_array_memory(d, s);
+  if (d.is_vector)
+    sema_.error_at(d.name_token,
+                   fmt::format("the elements of the spread array '{}' are vectors without a name "
+                               "for their type",
+                               d.name),
+                   "give the type a name: typedef int v4 __attribute__((vector_size(16)))");
   if (s.storage == Storage::typedef_) {
     bool constant = true;
     for (const Bound& b : type->bounds)

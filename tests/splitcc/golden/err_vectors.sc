@@ -1,5 +1,6 @@
 typedef int v4 __attribute__((vector_size(16)));
 v4 V[4]::;
+int W[4]:: __attribute__((vector_size(16)));
 int unnamed __attribute__((vector_size(16)));
 int f(__builtin_va_list *global list)
 {
