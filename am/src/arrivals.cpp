@@ -8,6 +8,7 @@
 #include "am/src/returns.hpp"
 #include "am/src/standstill.hpp"
 #include "viaduct/am/endpoint.hpp"
+#include "viaduct/job.hpp"
 #include "viaduct/runtime/atomic.hpp"
 
 namespace viaduct::am::detail {
@@ -235,8 +236,13 @@ void Dispatcher::run_message(Map& map, const Deferred& m) noexcept {
       return refuse(map, m, Undeliverable::bad_length);
     if ((m.client & wire_format::pull_bit) != 0) {
       if (!core.segment.is_writable()) return refuse(map, m, Undeliverable::bad_offset);
-      const auto end = pull(map, core.segment.memory().data() + m.words[0], m.words[1]);
-      if (end == PullEnd::failed) return map.channel->break_off("bulk data that it does not send");
+      Undeliverable why = Undeliverable::none;
+      const auto end = pull(map, core.segment.memory().data() + m.words[0], m.words[1], why);
+      if (end == PullEnd::unpushed) return refuse(map, m, why);
+      if (end == PullEnd::broken) {
+        if (context.job().is_lost(map.name.rank)) return;
+        return map.channel->break_off("bulk data that it does not send");
+      }
       if (end == PullEnd::copied) context.count(kPulledBytes, m.words[1]);
     }
   }
@@ -288,7 +294,8 @@ void Dispatcher::refuse(Map& map, const Deferred& m, Undeliverable why) noexcept
   context.count(kRefused);
   release_medium(map, m.held);
   if ((m.client & wire_format::overflow_bit) != 0) release_overflow(map, arrived_overflow(map, m));
-  if ((m.client & wire_format::pull_bit) != 0) (void)pull(map, nullptr, 0);
+  if (Undeliverable told; (m.client & wire_format::pull_bit) != 0)
+    (void)pull(map, nullptr, 0, told);
   const Kind kind =
       wire_format::kind(m.client) == Kind::request ? Kind::returned_request : Kind::returned_reply;
   const std::uint64_t client =

@@ -49,6 +49,7 @@ Status EndpointCore::send_shared(const Outgoing& out) noexcept {
       out.count > via::kWordsPerSlot)
     return send_long(out);
   bool polled = true;
+  Bundle::Run run = Bundle::Run::all;
   {
     const Bundle::Passed passed(bundle);
     if (!passed || !send_line(*this, out)) [[unlikely]]
@@ -57,11 +58,12 @@ Status EndpointCore::send_shared(const Outgoing& out) noexcept {
       return Status::ok;
     else {
       std::uint32_t n = 0;
-      if (wait_run != Bundle::Run::all || bundle.poll_fast(n)) return Status::ok;
+      run = wait_run;
+      if (run == Bundle::Run::all && bundle.poll_fast(n)) return Status::ok;
     }
   }
   if (!polled) return send_after_polls(out);
-  (void)bundle.poll_long(Bundle::Run::all);
+  (void)bundle.poll_long(run);
   return Status::ok;
 }
 

@@ -141,6 +141,7 @@ bool PendingCall::move_to(PendingCall* to) noexcept {
     if (to == nullptr && is_attached() && context != nullptr) {
       error = Undeliverable::reply_rejected;
       resume(*this, context, kFailed);
+      bundle->dispatcher_.stirred = true;  // a task may wait in another thread
     }
   }
   if (to != nullptr) {

@@ -171,9 +171,9 @@ void finish_bulk(Map& map, const std::byte* from, std::size_t bytes, std::size_t
   if ((client & wire_format::pull_bit) == 0) return;
   if (!sent) return take_back_pull(map);
   if (await_pull(map, bytes)) return core_of(map).dispatcher().count(kBulkBytes, bytes);
-  // The receiver refuses a message for a segment that is gone by now.
   const std::uint64_t start = monotonic_ns();
-  (void)put_bulk(map, from, bytes, offset);
+  const Undeliverable why = put_bulk(map, from, bytes, offset);
+  if (why != Undeliverable::none) return tell_failed(map, why);
   tell_pushed(map, bytes, monotonic_ns() - start);
 }
 

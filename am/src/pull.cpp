@@ -112,7 +112,13 @@ void tell_pushed(Map& map, std::size_t bytes, std::uint64_t ns) noexcept {
       static_cast<std::uint32_t>(std::min<std::uint64_t>(ns / (bytes / 1024), kMost));
 }
 
-PullEnd pull(Map& map, std::byte* to, std::size_t bytes) noexcept {
+void tell_failed(Map& map, Undeliverable why) noexcept {
+  MapBlock::Pull& pull = own_pull(map);
+  pull.source.store(static_cast<std::uint64_t>(why), kRelaxed);
+  pull.state.store(State::failed, kRelease);
+}
+
+PullEnd pull(Map& map, std::byte* to, std::size_t bytes, Undeliverable& why) noexcept {
   via::channel::Nic& nic = context_of(map).nic();
   MapBlock::Pull& pull = peers_pull(map);
   State state = State::shown;
@@ -122,10 +128,16 @@ PullEnd pull(Map& map, std::byte* to, std::size_t bytes) noexcept {
     const bool copied =
         to == nullptr || (place.status == 0 && nic.read_place(rank, place, to, bytes));
     pull.state.store(State::pulled, kRelease);
-    return copied ? PullEnd::copied : PullEnd::failed;
+    return copied ? PullEnd::copied : PullEnd::broken;
   }
   if (state == State::pushing) state = wait_out(map, pull, state);
-  if (state != State::pushed) return PullEnd::failed;
+  if (state == State::failed && to != nullptr) {
+    const std::uint64_t told = pull.source.load(kRelaxed);
+    const bool is_known = told != 0 && told <= static_cast<std::uint64_t>(Undeliverable::no_access);
+    why = is_known ? static_cast<Undeliverable>(told) : Undeliverable::bad_offset;
+    return PullEnd::unpushed;
+  }
+  if (state != State::pushed && state != State::failed) return PullEnd::broken;
   pull.state.store(State::none, kRelease);
   return PullEnd::pushed;
 }

@@ -29,12 +29,15 @@ void take_back_pull(Map& map) noexcept;
 [[nodiscard]] bool await_pull(Map& map, std::size_t bytes) noexcept;
 /// Sender: it has copied the @p bytes bytes itself, in @p ns.
 void tell_pushed(Map& map, std::size_t bytes, std::uint64_t ns) noexcept;
+/// Sender: it could not. The receiver sends the message back with @p why.
+void tell_failed(Map& map, Undeliverable why) noexcept;
 
-/// How a pull ended: the receiver has copied the data, or the sender has; or the sender is lost, or
-/// does not keep to the protocol.
-enum class PullEnd : std::uint8_t { copied, pushed, failed };
+/// How a pull ended: the receiver has copied the data, or the sender has, or could not; or the
+/// sender is lost, or does not keep to the protocol.
+enum class PullEnd : std::uint8_t { copied, pushed, unpushed, broken };
 /// Receiver: copies the data of the message that it handles to @p to, or waits while the sender
-/// copies them. Null @p to: the message is refused, and no data are wanted.
-PullEnd pull(Map& map, std::byte* to, std::size_t bytes) noexcept;
+/// copies them. Null @p to: the message is refused, and no data are wanted. After unpushed (@p why)
+/// the message is to be refused.
+PullEnd pull(Map& map, std::byte* to, std::size_t bytes, Undeliverable& why) noexcept;
 
 }  // namespace viaduct::am::detail

@@ -45,15 +45,18 @@ OverflowBlock* free_overflow(Map& map) noexcept {
       return nullptr;
     }
   }
-  const std::uint32_t held = block->held();
-  const bool free = held == 0 || core.context().job().is_lost(user.rank);
-  if (!free && held != 1) {
+  std::uint32_t held = block->held();
+  if (held != 0 && core.context().job().is_lost(user.rank)) {
+    block->take_back();
+    held = 0;
+  }
+  if (held > 1) {
     if (Map* const reader = core.table.find(user); reader != nullptr && reader->channel != nullptr)
       reader->channel->break_off("a count of replies taken that cannot be");
     block->take_back();
     return block;
   }
-  return free ? block : nullptr;
+  return held == 0 ? block : nullptr;
 }
 
 /// @p client: of the token whose handler breaks the rules.

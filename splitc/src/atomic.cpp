@@ -219,13 +219,12 @@ std::uint64_t change(const char* operation, global_ptr<lock_t> l, std::uint64_t 
 }
 
 std::uint64_t holder_of(const char* operation, global_ptr<lock_t> l) {
-  std::uint64_t holder = 0;
   if (const std::byte* place = detail::place_of(l.word())) {
     detail::light_poll();
     return detail::load_word<std::uint64_t>(place);
   }
-  detail::complete(operation, l.word(), &holder, sizeof(holder), detail::Transfer::read);
-  return holder;
+  // Changes nothing. The owner reads the whole word; a device might read a half of it.
+  return detail::modify(operation, l.word(), detail::Rmw::compare_swap, 0, 0, sizeof(lock_t));
 }
 
 /// @p holder: not this process, and not 0.

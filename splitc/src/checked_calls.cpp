@@ -58,7 +58,8 @@ void check_access(const char* operation, std::uint64_t word, std::size_t bytes, 
 Source<Located>::Source(Located at, const char* operation, std::uint64_t to, const void* from,
                         std::size_t bytes) noexcept
     : at_(at), operation_(operation), to_(to), from_(from), bytes_(bytes), sum_(0) {
-  const bool copied = place_of(to) != nullptr && std::string_view(operation) != "bulk_store";
+  const bool copied = process_of(to) == hot.myproc ||
+                      (place_of(to) != nullptr && std::string_view(operation) != "bulk_store");
   const bool refused = from == nullptr || hot.machine == nullptr || bytes > kAddressMask;
   if (copied || refused) bytes_ = 0;
   if (bytes_ != 0) sum_ = sum_of(from_, bytes_);

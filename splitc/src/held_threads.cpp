@@ -141,7 +141,11 @@ bool HeldThreads::hold(std::uint64_t blocked_ns) noexcept {
     const Threads others = other_threads();
     threads_ = others.are_known ? others.count + 1 : 0;
     if (!others.are_known) return false;
-    if (others.count == g_held.load()) return true;
+    if (others.count == g_held.load()) {
+      // One of them may have made another before it stood still.
+      const Threads again = other_threads();
+      if (again.are_known && again.count == others.count) return true;
+    }
     if (!signal(others, signalled) && waited >= blocked_ns) return false;
     pause_a_little();
   }

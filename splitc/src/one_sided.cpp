@@ -68,12 +68,13 @@ bool Machine::Impl::ask_chunk(PeerChunks& chunks, Channel& c, const char* operat
                              : uses >= UseOfChunks::kAgain);
   if (!wanted || chunks.asked.size() >= kMostAsked || chunks.known.size() >= kMostKnown)
     return false;
-  auto question = std::make_unique<PeerChunks::Question>();
-  question->address = address;
-  const std::uint64_t words[] = {address, reinterpret_cast<std::uint64_t>(&question->answer)};
-  chunks.asked.push_back(std::move(question));
+  chunks.asked.push_back(std::make_unique<PeerChunks::Question>());
+  PeerChunks::Question& question = *chunks.asked.back();
+  question.address = address;
+  const std::uint64_t words[] = {address, reinterpret_cast<std::uint64_t>(&question.answer)};
+  // A handler that a wait for a credit runs may ask, too.
   const std::uint64_t ticket = request(c, operation, wire_format::make(Op::chunk), words, 16);
-  chunks.asked.back()->answered = note_answered(c, ticket);
+  question.answered = note_answered(c, ticket);
   if (tried) ++chunks.asked_for_short;
   return true;
 }
@@ -95,7 +96,9 @@ bool Machine::Impl::knows_chunks(Channel& c, const char* operation, std::uint64_
     const Chunk* chunk = chunks.known.find(at);
     if (chunk == nullptr) {
       if (!ask_chunk(chunks, c, operation, at, tried) || path != Path::rdma) return false;
-      for (const auto& question : chunks.asked) finish(operation, question->answered);
+      std::vector<Handle> answers;  // a handler may take some of them meanwhile
+      for (const auto& question : chunks.asked) answers.push_back(question->answered);
+      for (const Handle answer : answers) finish(operation, answer);
       take_answers();
       chunk = chunks.known.find(at);
     }
@@ -162,7 +165,8 @@ Handle Machine::Impl::one_sided(const char* operation, std::uint64_t word, std::
   const auto source = waits ? via::Link::Source::stays : via::Link::Source::changes;
   std::uint64_t transfer = 0;
   for (std::size_t at = 0; at != bytes;) {
-    const Chunk& chunk = *chunks_of(process).known.find(address + at);
+    // A copy: a handler that the wait runs may add to the table.
+    const Chunk chunk = *chunks_of(process).known.find(address + at);
     const std::uint64_t into = address + at - chunk.begin;
     std::size_t piece =
         std::min<std::size_t>({bytes - at, chunk.bytes - into, via::Link::kMostTransferBytes});

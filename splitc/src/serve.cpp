@@ -357,7 +357,7 @@ void Machine::Impl::serve_block(Channel& c, Op op, std::uint64_t client,
   const StageName theirs = stage_with(c, op, words[2], length);
   std::byte* const mine = own_place(name_of(op), c.process, words[0], length,
                                     op == Op::block_read ? Use::reads : Use::writes);
-  if (op == Op::block_write) c.urgent = true;
+  if (op != Op::block_read) c.urgent = true;  // for the write, or for the block of staging memory
   if (c.channel->is_remote()) {
     const FarBlock block{theirs.address + (words[2] - theirs.offset), theirs.key, mine, length};
     if (op == Op::block_read)

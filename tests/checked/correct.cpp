@@ -77,6 +77,10 @@ void operations() {
   all_store_sync();
   require(mine[0] == 5 && mine[999] == 7, "stores");
   barrier();
+  bulk_store(splitc::toglobal(MYPROC, mine + 1), mine, 10);  // to itself: a move
+  all_store_sync();
+  require(mine[1] == 5, "a store to the process itself");
+  barrier();
   bulk_put(theirs, block.data(), 1000);
   splitc::sync();
   barrier();

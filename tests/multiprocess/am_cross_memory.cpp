@@ -9,6 +9,7 @@
 
 #include <sys/mman.h>
 #include <cstdio>
+#include <ctime>
 #include <string_view>
 #include <vector>
 
@@ -64,6 +65,20 @@ void send(am::Endpoint& endpoint, am::Bundle& bundle, am::Undeliverable bulk,
     expect_end(bundle, get, "get");
 }
 
+/// Data that the receiver would copy itself (4 KiB and more, in the sender's window), if it came in
+/// time: it sleeps, so that the sender copies.
+void send_to_sleeper(am::Endpoint& endpoint, am::Bundle& bundle, bool sends,
+                     am::Undeliverable end) {
+  constexpr timespec kNap{0, 50'000'000};
+  constexpr timespec kSleep{0, 300'000'000};
+  ::nanosleep(sends ? &kNap : &kSleep, nullptr);
+  if (!sends) return;
+  am::Endpoint spare(bundle);
+  const std::span<std::byte> data = spare.make_segment(kBytes);
+  expect(endpoint.request_bulk<on_bulk>(am::Index{1}, data, 0) == Status::ok, "request_bulk");
+  expect_end(bundle, end, "bulk from the window");
+}
+
 int body(Job& job, int argc, char** argv) {
   const bool refused = argc > 1 && std::string_view(argv[1]) == "refused";
   if (job.size() != 2 || job.threads_mode()) return 2;
@@ -82,6 +97,9 @@ int body(Job& job, int argc, char** argv) {
   if (sends)
     send(endpoint, bundle, refused ? Undeliverable::no_access : Undeliverable::none,
          Undeliverable::none);
+  if (bundle.barrier() != Status::ok) return 1;
+  send_to_sleeper(endpoint, bundle, sends,
+                  refused ? Undeliverable::no_access : Undeliverable::none);
   if (bundle.barrier() != Status::ok) return 1;
   ::munmap(memory, kBytes);
   if (bundle.barrier() != Status::ok) return 1;

@@ -404,7 +404,36 @@ void several_contexts(Rig& rig) {
   CHECK_EQ(g_counts[rig.rank()].handled.load(), 3 * calls * all.size());
 }
 
+void on_note(am::Token& token) { ++counts_of(token).sum; }
+void on_last(am::Token& token) { ++counts_of(token).wrong; }
+
+/// A thread that sends alone, to a bundle whose requests run replies alone while they wait, takes
+/// the replies all the same.
+void replies_alone(Rig& rig) {
+  Parallel own(rig);
+  Counts& mine = g_counts[rig.rank()];
+  own.endpoint.set_wait_run(am::Bundle::Run::replies);
+  rig.fence();
+  if (rig.rank() == 0) {
+    rig.ok(own.endpoint.request<on_request>(rig.next(), 1));
+    REQUIRE_EQ(own.bundle.wait_until([&] { return mine.replies == 1; }, 30'000'000'000),
+               Status::ok);
+    rig.ok(own.endpoint.request<on_request>(rig.next(), 1));
+    constexpr timespec kNap{0, 100'000};
+    for (int i = 0; i < 20'000 && mine.replies == 1; ++i) {
+      rig.ok(own.endpoint.request<on_note>(rig.next()));
+      nanosleep(&kNap, nullptr);
+    }
+    CHECK_EQ(mine.replies.load(), 2);
+    rig.ok(own.endpoint.request<on_last>(rig.next()));
+  } else if (rig.rank() == 1) {
+    REQUIRE_EQ(own.bundle.wait_until([&] { return mine.wrong == 1; }, 60'000'000'000), Status::ok);
+  }
+  REQUIRE_EQ(own.bundle.barrier(), Status::ok);
+}
+
 constexpr std::array kCases{
+    Case{"parallel.replies_alone", Needs::two, replies_alone},
     Case{"parallel.several_contexts", Needs::any, several_contexts},
     Case{"parallel.unmap_under_a_wait", Needs::two, unmap_under_a_wait},
     Case{"parallel.unmap_beside_requests", Needs::two, unmap_beside_requests},

@@ -346,8 +346,9 @@ struct lock_t {
 /// splitc_main, or waits for this one in a collective call. (The last two not in a program that
 /// also uses Active Messages, where a handler may still unlock.)
 void lock(global_ptr<lock_t> l);
-/// @return whether the lock could be taken at once; then this process holds it.  Order: a full
-/// fence. Errors: as lock().
+/// @return whether the lock could be taken at once; then this process holds it. False also where
+/// this process holds it already.  Order: a full fence. Errors: as lock() for the object and for
+/// the process that holds it.
 [[nodiscard]] bool try_lock(global_ptr<lock_t> l);
 /// Releases the lock.  Order: a full fence.  Errors: stops the program with a sentence that names
 /// the holder, when this process does not hold it.

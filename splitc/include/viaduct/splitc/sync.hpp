@@ -21,12 +21,14 @@ void sync();
 void barrier();
 /// The first half of a barrier: says that this process has arrived. Between the two halves a
 /// process may do anything except make other collective calls or return from splitc_main.
-/// Collective. Never waits.
+/// Collective. Never waits for a process to arrive. Where messages carry the barrier (path message,
+/// other hosts) waits for the first connection to a process and for credits, polling meanwhile.
 void barrier_notify();
 #endif
 /// The second half: blocks until all processes have come.  Collective. Progress: polls meanwhile.
 void barrier_wait();
-/// Whether barrier_wait() would return at once.  Progress: a poll point.
+/// Whether barrier_wait() would return at once.  Progress: a poll point. Waits as barrier_notify()
+/// does, and no longer.
 [[nodiscard]] bool barrier_try();
 
 /// A poll point and nothing else: handles the messages that have come.  Waits for no other program,

@@ -160,9 +160,11 @@ struct alignas(128) MapBlock {
   ///     receiver:  shown -> pulling -> pulled;   sender: pulled -> none, and returns
   ///     sender, when the receiver does not come:  shown -> pushing -> pushed
   ///     receiver:  pushed -> none, then it runs the handler
-  enum class PullState : std::uint32_t { none, shown, pulling, pulled, pushing, pushed };
+  ///     sender, when it cannot:  pushing -> failed
+  ///     receiver:  failed -> none, and it sends the message back
+  enum class PullState : std::uint32_t { none, shown, pulling, pulled, pushing, pushed, failed };
   struct Pull {
-    AtomicWord<std::uint64_t> source;  // shm::Nic::source_of()
+    AtomicWord<std::uint64_t> source;  // shm::Nic::source_of(); failed: the Undeliverable
     AtomicWord<PullState> state;
   };
   std::uint32_t magic;
