@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "via/closed_peers.hpp"
@@ -91,7 +92,7 @@ class Nic final : public shm::Nic {
   [[nodiscard]] bool connects() const noexcept;
   void probe();
   void poll_transport() noexcept;
-  [[gnu::cold, gnu::noinline]] void take_failure(ChannelEnd& channel, ErrorCause cause) noexcept;
+  [[gnu::cold, gnu::noinline]] void take_failures(std::span<const LinkEvent> events) noexcept;
   void handle_failures() noexcept;
   [[gnu::cold, gnu::noinline]] void post_whole_backlog() noexcept;
   void add_to_backlog(ChannelEnd& channel) noexcept;

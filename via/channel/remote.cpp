@@ -15,6 +15,8 @@
 #include <array>
 #include <cstddef>
 #include <cstring>
+#include <memory>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
@@ -282,13 +284,17 @@ Link* Channel::link() const noexcept { return remote_ != nullptr ? remote_->open
 
 // Receiving.
 
-inline void RemoteEnd::take_notification(ChannelEnd& c, std::uint32_t notification) noexcept {
+[[gnu::always_inline]] inline ErrorCause RemoteEnd::take(ChannelEnd& c,
+                                                         const LinkEvent& event) noexcept {
+  if (event.failure != ErrorCause::none) [[unlikely]]
+    return event.failure;
   if (c.rx_slots_ == nullptr) [[unlikely]]
-    return;
-  const auto sign = static_cast<Sign>(notification >> kSignShift);
+    return ErrorCause::none;
+  const auto sign = static_cast<Sign>(event.notification >> kSignShift);
   if (sign == Sign::lines) [[likely]]
-    return take_lines(c, notification & kNumberMask);
+    return take_lines(c, event.notification & kNumberMask);
   take_sign(c, sign == Sign::wake_me);
+  return ErrorCause::none;
 }
 
 /// @p wanted: the peer is going to sleep; else it has told of its counters.
@@ -304,59 +310,63 @@ void RemoteEnd::take_sign(ChannelEnd& c, bool wanted) noexcept {
     post_counters(c);
 }
 
-inline void RemoteEnd::take_lines(ChannelEnd& c, std::uint32_t number) noexcept {
+[[gnu::always_inline]] inline ErrorCause RemoteEnd::take_lines(ChannelEnd& c,
+                                                               std::uint32_t number) noexcept {
   VIADUCT_PART(processing);
   const std::uint64_t at = lines_arrived_;
   Slot& first = c.rx_slots_[at & c.rx_mask_];
   const std::uint32_t more = header::extra_lines(first.header.load(kRelaxed));
   if (number != (static_cast<std::uint32_t>(at) & kNumberMask) || more >= kMaxLines) [[unlikely]]
-    return refuse_lines(c);
+    return ErrorCause::format;
   for (std::uint32_t i = more; i != 0; --i) turn_phase(c.rx_slots_[(at + i) & c.rx_mask_]);
   turn_phase(first);
   lines_arrived_ = at + 1 + more;
   c.group().list_ready(c);
-}
-
-void RemoteEnd::refuse_lines(ChannelEnd& c) noexcept {
-  c.nic().job().log().write(LogLevel::error,
-                            "rank " + std::to_string(index(c.peer_)) +
-                                " has sent a slot out of turn: the connection ends");
-  fail(c, ErrorCause::format);
+  return ErrorCause::none;
 }
 
 void Nic::poll_transport() noexcept {
   LinkEvents events;
   const std::size_t n = transport_->poll(events);
   events_ += n;
-  for (const LinkEvent& event : std::span(events).first(n)) {
+  const auto all = std::span<const LinkEvent>(events).first(n);
+  for (const LinkEvent& event : all) {
     auto& channel = *static_cast<ChannelEnd*>(event.owner);
-    if (event.failure != ErrorCause::none) [[unlikely]]
-      take_failure(channel, event.failure);
-    else if (channel.remote_ != nullptr) [[likely]]
-      channel.remote_->take_notification(channel, event.notification);
+    if (channel.remote_->take(channel, event) != ErrorCause::none) [[unlikely]] {
+      take_failures(std::span(&event, std::to_address(all.end())));
+      break;
+    }
   }
   if (!backlog_.empty()) [[unlikely]]
     post_whole_backlog();
 }
 
+/// Takes @p events, the first of which is a failure, and then handles the failures: that may end
+/// other channels, and poll the transport, whose next events come behind these.
+///
 /// The peer of a failed link may have ended the connection in good order, and said so: control
-/// messages are handled first, and only then the failure. Within progress() the call here returns
+/// messages are handled first, and only then the failures. Within progress() the call here returns
 /// at once, and the progress() that is under way handles both.
-void Nic::take_failure(ChannelEnd& channel, ErrorCause cause) noexcept {
-  // What an earlier event of the same poll led to may have ended the link, or the channel.
-  if (std::find(remote_channels_.begin(), remote_channels_.end(), &channel) ==
-          remote_channels_.end() ||
-      channel.remote_ == nullptr)
-    return;
-  failures_.emplace_back(&channel, cause);
+void Nic::take_failures(std::span<const LinkEvent> events) noexcept {
+  for (const LinkEvent& event : events) {
+    auto& channel = *static_cast<ChannelEnd*>(event.owner);
+    const auto is_its = [&channel](const auto& failure) { return failure.first == &channel; };
+    if (std::any_of(failures_.begin(), failures_.end(), is_its)) continue;
+    const ErrorCause cause = channel.remote_->take(channel, event);
+    if (cause == ErrorCause::none) continue;
+    failures_.emplace_back(&channel, cause);
+    if (event.failure == ErrorCause::none)
+      job_.log().write(LogLevel::error, "rank " + std::to_string(index(channel.peer_)) +
+                                            " has sent a slot out of turn: the connection ends");
+  }
   progress();
   if (in_progress_ == std::thread::id()) handle_failures();  // those that an exception has left
 }
 
 void Nic::handle_failures() noexcept {
   while (!failures_.empty()) {
-    const auto [channel, cause] = failures_.back();
-    failures_.pop_back();
+    const auto [channel, cause] = failures_.front();
+    failures_.erase(failures_.begin());
     ++events_;  // a caller that is about to sleep looks again
     RemoteEnd::fail(*channel, cause);
   }

@@ -64,8 +64,9 @@ class RemoteEnd {
 
   // Receiving.
 
-  /// Takes in a notification: arrived lines become visible to the client.  Never blocks.
-  void take_notification(ChannelEnd& c, std::uint32_t notification) noexcept;
+  /// Takes in a notification: arrived lines become visible to the client. Calls nothing of the
+  /// client's.  Never blocks.  @return why the connection has to end; none: it goes on.
+  [[nodiscard]] ErrorCause take(ChannelEnd& c, const LinkEvent& event) noexcept;
   /// Ends the connection, since nothing gets through to the peer any more. A control message tells
   /// the peer, whose own half may be well.  Never blocks.
   static void fail(ChannelEnd& c, ErrorCause cause) noexcept;
@@ -79,8 +80,7 @@ class RemoteEnd {
   [[nodiscard]] bool post_all(ChannelEnd& c) noexcept;
   [[nodiscard]] bool post_piece() noexcept;
   [[gnu::cold]] void take_sign(ChannelEnd& c, bool wanted) noexcept;
-  void take_lines(ChannelEnd& c, std::uint32_t number) noexcept;
-  [[gnu::cold]] static void refuse_lines(ChannelEnd& c) noexcept;
+  [[nodiscard]] ErrorCause take_lines(ChannelEnd& c, std::uint32_t number) noexcept;
 
   std::unique_ptr<Link> link_;
   std::size_t half_bytes_;

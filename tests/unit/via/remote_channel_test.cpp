@@ -37,21 +37,25 @@ class RemoteChannelTest : public ::testing::Test {
     nic.on_ended([this](ChannelEnd&, ErrorCause cause) { causes.push_back(cause); });
   }
   void connect(std::uint32_t release_every = 1) {
+    connect(a, b, 1, release_every);
+    transport->posted.clear();
+  }
+  void connect(std::unique_ptr<Channel>& one, std::unique_ptr<Channel>& other,
+               std::uint64_t discriminator, std::uint32_t release_every = 1) {
     Options options;
     options.slots = kSlots;
     options.release_every = release_every;
     options.extra_bytes = kExtra;
     options.remote = true;
     options.notifications = kSlots + 4;
-    a = nic.create_channel(here, nullptr, options);
-    b = nic.create_channel(there, nullptr, options);
-    mine = a->prepare_extra();
-    EXPECT_EQ(a->connect_peer_start(job.rank(), 1), Status::ok);
-    EXPECT_EQ(b->connect_peer_start(job.rank(), 1), Status::ok);
+    one = nic.create_channel(here, nullptr, options);
+    other = nic.create_channel(there, nullptr, options);
+    mine = one->prepare_extra();
+    EXPECT_EQ(one->connect_peer_start(job.rank(), discriminator), Status::ok);
+    EXPECT_EQ(other->connect_peer_start(job.rank(), discriminator), Status::ok);
     for (int i = 0; i < 8; ++i) nic.progress();
-    ASSERT_EQ(a->state(), ViState::connected);
-    ASSERT_EQ(b->state(), ViState::connected);
-    transport->posted.clear();
+    ASSERT_EQ(one->state(), ViState::connected);
+    ASSERT_EQ(other->state(), ViState::connected);
   }
 
   /// The writes since the last call, as "owner: offset+bytes ...", "<" for those that go back, "!"
@@ -80,7 +84,7 @@ class RemoteChannelTest : public ::testing::Test {
   Group there{nic};
   FakeTransport* transport = nullptr;
   std::unique_ptr<Channel> a, b;
-  std::byte* mine = nullptr;  // extra bytes of a
+  std::byte* mine = nullptr;  // extra bytes of a, or of the first channel that was connected last
 };
 
 // Messages.
@@ -341,6 +345,32 @@ TEST_F(RemoteChannelTest, FailedLinkEndsTheConnectionOnBothSides) {
   EXPECT_FALSE(send(*a, 2));
   nic.progress();
   EXPECT_EQ(b->state(), ViState::error);
+}
+
+/// The end of a connection polls the transport again, and may end other channels. By then the poll
+/// that found the failure has taken all of its events.
+TEST_F(RemoteChannelTest, EventsBehindAFailureAreTakenBeforeItIsHandled) {
+  for (const bool out_of_turn : {true, false}) {
+    connect();
+    std::unique_ptr<Channel> c, d;
+    connect(c, d, 2);
+    causes.clear();
+    a->disconnect();  // a control message is on its way
+    if (out_of_turn)
+      notify(*b, 5);
+    else
+      notify(*b, 0, ErrorCause::connection_lost);
+    for (std::uint64_t i = 0; i < kSlots; ++i) {
+      ASSERT_TRUE(send(*c, i));
+      ASSERT_TRUE(send(*d, i));
+    }
+    ASSERT_GT(transport->events.size(), std::tuple_size_v<LinkEvents>);
+    EXPECT_EQ(take(there), numbers(0, kSlots)) << out_of_turn;
+    EXPECT_EQ(take(here), numbers(0, kSlots)) << out_of_turn;
+    EXPECT_EQ(b->state(), ViState::error);
+    EXPECT_EQ(c->state(), ViState::connected) << out_of_turn;
+    EXPECT_EQ(causes.size(), 1U);
+  }
 }
 
 /// The write that the failure belongs to has met a link that the peer has ended: a rank that looks
