@@ -2,6 +2,7 @@
 // request's size, and long data go by messages, for which the peer polls (docs/generations.md).
 //
 // usage: generation_strict strict|free: which of the two is expected. Two ranks.
+//        generation_strict crowded: three ranks, with VIADUCT_AM_SLOTS=8192.
 
 #include <sys/mman.h>
 #include <chrono>
@@ -136,7 +137,43 @@ void send_to_protected(am::Bundle& bundle, am::Endpoint& endpoint, bool asks) {
   (void)bundle.barrier();
 }
 
+constexpr std::uint32_t kCrowd = 1500;
+constinit thread_local std::uint32_t in_crowd = 0;
+constinit thread_local bool has_bulk = false;
+void on_crowd(am::Token&) { ++in_crowd; }
+void on_bulk_in_crowd(am::Token&, std::span<std::byte>) { has_bulk = true; }
+
+/// Rank 0 waits within a bulk request to rank 1, which polls late. Meanwhile rank 2 sends it many
+/// requests. The counts that rank 0 waits for come behind them.
+int crowded(Job& job) {
+  if (job.size() != 3) return 2;
+  am::Context context(job);
+  am::Bundle bundle(context);
+  am::Endpoint endpoint(bundle);
+  endpoint.map_all();
+  (void)endpoint.make_segment(kBulk);
+  (void)bundle.barrier();
+  if (job.rank() != Rank{0}) (void)endpoint.request<on_crowd>(am::Index{0});  // it connects
+  const auto has_come = [](std::uint32_t n) { return [n] { return in_crowd == n; }; };
+  if (job.rank() == Rank{0}) (void)bundle.wait_until(has_come(2), kForEver);
+  (void)bundle.barrier();
+  if (job.rank() == Rank{0}) {
+    const std::vector<std::byte> data(kBulk);
+    expect(endpoint.request_bulk<on_bulk_in_crowd>(am::Index{1}, std::span(data), 0) == Status::ok,
+           "a bulk request");
+    (void)bundle.wait_until(has_come(2 + kCrowd), kForEver);
+  } else if (job.rank() == Rank{1}) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(400));
+    (void)bundle.wait_until([] { return has_bulk; }, kForEver);
+  } else {
+    for (std::uint32_t i = 0; i < kCrowd; ++i) (void)endpoint.request<on_crowd>(am::Index{0});
+  }
+  (void)bundle.barrier();
+  return failures == 0 ? 0 : 1;
+}
+
 int body(Job& job, int argc, char** argv) {
+  if (argc == 2 && std::string_view(argv[1]) == "crowded") return crowded(job);
   if (job.size() != 2 || argc != 2) return 2;
   strict = std::string_view(argv[1]) == "strict";
   const bool asks = job.rank() == Rank{0};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <new>
 #include <utility>
 
@@ -159,10 +160,11 @@ void MapTransport::take_arrivals(std::size_t most) noexcept {
 }
 
 void MapTransport::take_completions() noexcept {
-  constexpr std::size_t kMost = 1024;
   if (!connecting_.empty()) look_at_connections();  // a peer may be ready before this end is
   reap_sends();
-  take_arrivals(kMost);
+  // Without a bound: the counts that the caller waits for may come behind many events. Those are no
+  // more than the notifications of all links.
+  take_arrivals(std::numeric_limits<std::size_t>::max());
   look_at_debts();
 }
 
