@@ -1,7 +1,8 @@
 // The transport of MAPs by itself (docs/generations.md): order, sizes, credits that run out in both
 // directions, transfers, and a close while messages are under way. Two ranks each are a pair.
 //
-// usage: generation_transport PROVIDER v1|v1-strict|v2|v3
+// usage: generation_transport PROVIDER v1|v1-strict|v2|v3 [full]
+// full: one rank of each pair has no memory left for a VI, and the pair learns so.
 
 #include <array>
 #include <cstdio>
@@ -9,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <sched.h>
@@ -291,6 +293,36 @@ void close_under_way(Pair& pair, bool closes) {
   pair.fence();
 }
 
+/// The lower rank of a pair has no memory for the VI of control messages. In every other pair it
+/// sends; in the others the peer sends.
+void full(Job& job, const std::string& provider, Generation generation) {
+  const std::unique_ptr<via::Transport> transport =
+      via::generations::open_transport(job, provider, generation);
+  const std::uint32_t me = index(job.rank());
+  const Rank peer{me ^ 1U};
+  const bool sends = me / 2 % 2 == me % 2;
+  const auto progress = [&] { transport->progress([](Rank, std::span<const std::byte>) {}); };
+  if (me % 2 == 0)
+    for (std::size_t bytes = 1 << 20; bytes >= 64; bytes /= 2) try {
+        for (;;) (void)job.segment().allocate(bytes);
+      } catch (const Error&) {  // what is left is smaller
+      }
+  const std::array<std::byte, 8> message{};
+  if (sends) transport->send_control(peer, message);
+  job.bootstrap().fence();
+  for (int i = 0; i < 100; ++i) progress();
+  job.bootstrap().fence();
+  if (sends) {
+    const std::uint64_t start = monotonic_ns();
+    while (transport->out_of_reach(0) != std::vector{peer} && monotonic_ns() - start < kLimitNs)
+      progress();
+    expect(transport->out_of_reach(0) == std::vector{peer}, "a peer out of reach");
+    transport->forget(peer);
+  }
+  expect(transport->all_delivered(), "nothing is under way");
+  job.bootstrap().fence();
+}
+
 Generation generation_of(const std::string& name) {
   return name == "v1-strict" ? Generation::v1_strict : static_cast<Generation>(name[1] - '1');
 }
@@ -317,15 +349,20 @@ void run(Job& job, const std::string& provider, Generation generation) {
 int main(int argc, char** argv) {
   return run(
       [](Job& job, int count, char** arguments) {
-        if (count != 3 || job.size() % 2 != 0) {
+        const bool is_full = count == 4 && std::string_view(arguments[3]) == "full";
+        if ((count != 3 && !is_full) || job.size() % 2 != 0) {
           std::fputs(
-              "usage: generation_transport PROVIDER v1|v1-strict|v2|v3, in an even number of "
-              "ranks\n",
+              "usage: generation_transport PROVIDER v1|v1-strict|v2|v3 [full], in an even number "
+              "of ranks\n",
               stderr);
           return 2;
         }
         failures = 0;
-        run(job, arguments[1], generation_of(arguments[2]));
+        const Generation generation = generation_of(arguments[2]);
+        if (is_full)
+          full(job, arguments[1], generation);
+        else
+          run(job, arguments[1], generation);
         return failures == 0 ? 0 : 1;
       },
       argc, argv);

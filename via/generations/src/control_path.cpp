@@ -2,40 +2,58 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
+#include <string>
 #include <utility>
 
+#include "viaduct/job.hpp"
 #include "viaduct/runtime/clock.hpp"
+#include "viaduct/runtime/log.hpp"
 #include "viaduct/via/nic.hpp"
 
 namespace viaduct::via::generations {
 
-ControlPath::ControlPath(Nic& nic, ProtectionTag tag, ArenaStore& arenas, std::uint32_t ranks)
-    : nic_(nic),
+ControlPath::ControlPath(Job& job, Nic& nic, ProtectionTag tag, ArenaStore& arenas)
+    : job_(job),
+      nic_(nic),
       tag_(tag),
       arenas_(arenas),
       send_queue_(nic.create_completion_queue(2 * kCredits)),
       receive_queue_(nic.create_completion_queue(2 * kCredits)),
-      peers_(ranks) {}
+      peers_(job.size()) {}
 
 ControlPath::Peer& ControlPath::peer(Rank rank) {
   std::unique_ptr<Peer>& place = peers_[index(rank)];
   if (place != nullptr) return *place;
   auto made = std::make_unique<Peer>(rank);
   known_.reserve(known_.size() + 1);
-  const std::size_t entries = (known_.size() + 1) * 2 * kCredits;
-  for (CompletionQueue* queue : {send_queue_.get(), receive_queue_.get()})
-    if (queue->capacity() < entries) queue->resize(2 * entries);
-  // As many messages as there are credits, and an answer to each of this rank's.
-  made->lane.emplace(Common{nic_, tag_, arenas_, *send_queue_, *receive_queue_},
-                     Lane::Shape{kBufferBytes, 2 * kCredits, 2 * kCredits, 0},
-                     Place{made.get(), 0});
-  made->broken = made->lane->vi().connect_peer_start(rank, kDiscriminator) != Status::ok;
+  made->broken = !open(*made);
   place = std::move(made);
   known_.push_back(place.get());
   return *place;
 }
 
-void ControlPath::incoming(Rank from) { (void)peer(from); }
+/// Makes the VI to @p its rank and begins to connect it.  @return false: there is no memory, or the
+/// peer is lost.
+bool ControlPath::open(Peer& its) {
+  try {
+    const std::size_t entries = (known_.size() + 1) * 2 * kCredits;
+    for (CompletionQueue* queue : {send_queue_.get(), receive_queue_.get()})
+      if (queue->capacity() < entries) queue->resize(2 * entries);
+    // As many messages as there are credits, and an answer to each of this rank's.
+    its.lane.emplace(Common{nic_, tag_, arenas_, *send_queue_, *receive_queue_},
+                     Lane::Shape{kBufferBytes, 2 * kCredits, 2 * kCredits, 0}, Place{&its, 0});
+    return its.lane->vi().connect_peer_start(its.rank, kDiscriminator) == Status::ok;
+  } catch (const std::exception& error) {
+    job_.log().write(LogLevel::error, "rank " + std::to_string(index(its.rank)) +
+                                          " cannot be reached: " + error.what());
+    return false;
+  }
+}
+
+void ControlPath::incoming(Rank from) {
+  if (peer(from).broken) nic_.reject_peer(from, kDiscriminator);
+}
 
 void ControlPath::send(Rank to, std::span<const std::byte> message) {
   Peer& its = peer(to);

@@ -15,6 +15,10 @@
 #include "via/generations/src/lane.hpp"
 #include "viaduct/runtime/types.hpp"
 
+namespace viaduct {
+class Job;
+}
+
 namespace viaduct::via::generations {
 
 class ControlPath {
@@ -23,9 +27,10 @@ class ControlPath {
   static constexpr std::uint64_t kDiscriminator = std::uint64_t{1} << 63;
   static constexpr std::size_t kMostBytes = 256;
 
-  ControlPath(Nic& nic, ProtectionTag tag, ArenaStore& arenas, std::uint32_t ranks);
+  ControlPath(Job& job, Nic& nic, ProtectionTag tag, ArenaStore& arenas);
 
   using Handler = std::function<void(Rank, std::span<const std::byte>)>;
+  /// A rank to whom there is no VI, for want of memory, is one that broken_for() answers.
   void send(Rank to, std::span<const std::byte> message);
   /// Hands over the messages that have come; sends those that wait.
   void progress(const Handler& handler);
@@ -34,7 +39,7 @@ class ControlPath {
   [[nodiscard]] std::vector<Rank> broken_for(std::uint64_t ns) const;
   void probe(Rank to);
   void forget(Rank rank) noexcept;
-  /// A peer asks for a connection.
+  /// A peer asks for a connection, and is rejected where it cannot be made.
   void incoming(Rank from);
 
  private:
@@ -62,12 +67,14 @@ class ControlPath {
   };
 
   [[nodiscard]] Peer& peer(Rank rank);
+  [[nodiscard]] bool open(Peer& peer);
   void move_on(Peer& peer);
   void take(const Completion& done);
   void take_completions();
   [[nodiscard]] bool post(Peer& peer, std::uint32_t number, std::span<const std::byte> message);
   [[nodiscard]] std::vector<Rank> ranks_where(std::uint64_t ns, bool broken) const;
 
+  Job& job_;
   Nic& nic_;
   ProtectionTag tag_;
   ArenaStore& arenas_;

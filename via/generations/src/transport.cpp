@@ -41,7 +41,7 @@ MapTransport::MapTransport(Job& job, std::string_view provider, Generation gener
       send_queue_(nic_->create_completion_queue(64)),
       receive_queue_(nic_->create_completion_queue(64)),
       staging_(arenas_),
-      control_(*nic_, tag_, arenas_, job.size()) {
+      control_(job, *nic_, tag_, arenas_) {
   events_.reserve(1024);
   nic_->on_error([this](const AsyncError& error) { take_error(error); });
   nic_->on_incoming_peer([this](Rank from, std::uint64_t discriminator) {
