@@ -95,7 +95,7 @@ void HostsLauncher::lose_host(Host& host, const std::string& why) {
     settled_[i] = true;
     broadcast(loss_of(Rank{i}, RankState::killed, kExitLauncher, 0));
   }
-  if (!options_.keep_going) end_all(false);
+  if (!begun_ || !options_.keep_going) end_all(false);
 }
 
 void HostsLauncher::take_failure(const link::Frame& frame) {

@@ -305,6 +305,32 @@ TEST(HostsFailure, HostThatDoesNotComeIsNamed) {
   EXPECT_LT(result.seconds, driver::kHangSeconds);
 }
 
+/// With --keep-going, too: the job cannot begin without this host's ranks.
+TEST(HostsFailure, AgentKilledBeforeTheJob) {
+  const std::string file = testing::TempDir() + driver::new_tag();
+  const Script slow(
+      "[ $1 = a ] && echo $$ >" + file +
+      "; echo \"host $1\"; [ $1 = a ] || sleep 2; VIADUCT_HOST_KEY=$1 exec sh -c \"$2\"");
+  const std::string tag = driver::new_tag();
+  Program program(command({"--hosts", "a,b", "--keep-going", "--timeout", "20"}, tag, {"spread"},
+                          slow.command()));
+  ASSERT_TRUE(program.wait_for("host ", 2));
+  for (int i = 1; !has(program.error_text(), "waiting for the agent of b\n"); ++i) {
+    program.signal(SIGUSR1);
+    ASSERT_TRUE(program.wait_for_error("no rank runs yet: waiting for the agent of", i));
+  }
+  pid_t agent = 0;
+  std::ifstream(file) >> agent;
+  ::unlink(file.c_str());
+  ASSERT_GT(agent, 0);
+  ::kill(agent, SIGKILL);
+  const Result result = program.finish();
+  EXPECT_EQ(result.code, 125) << result.err;
+  EXPECT_TRUE(has(result.err, "host a: ")) << result.err;
+  EXPECT_FALSE(has(result.err, "time limit")) << "the job has begun: " << result.err;
+  EXPECT_TRUE(driver::all_gone(tag)) << "processes are left";
+}
+
 TEST(HostsFailure, AgentKilled) {
   const std::string tag = driver::new_tag();
   Program program(command({"--hosts", "a:2,b:2"}, tag, {"hang"}));
