@@ -66,7 +66,7 @@ class Labels::Target : public std::enable_shared_from_this<Labels::Target> {
     std::string partial;
   };
   void loop();
-  void read_until_stopped(int epoll);
+  void read_until_stopped();
   std::size_t drain(Source& source);
   void finish(Source& source);
   void emit(Source& source, bool all);
@@ -79,6 +79,7 @@ class Labels::Target : public std::enable_shared_from_this<Labels::Target> {
   std::vector<Source> sources_;          // the thread's, once it runs
   std::vector<int> pipes_;               // their numbers, for waiting()
   FileDescriptor stop_;
+  FileDescriptor epoll_;
   std::atomic<std::size_t> written_{0};
   std::atomic<std::size_t> left_{0};  // of the text that is being written
   std::atomic<bool> refused_{false};
@@ -103,6 +104,8 @@ void Labels::Target::start() {
   if (sources_.empty()) return;
   stop_ = FileDescriptor(::eventfd(0, EFD_CLOEXEC));
   if (!stop_.is_open()) throw_errno(errors::system_refused, "cannot open an eventfd");
+  epoll_ = FileDescriptor(::epoll_create1(EPOLL_CLOEXEC));
+  if (!epoll_.is_open()) throw_errno(errors::system_refused, "cannot open an epoll instance");
   runs_ = true;
   try {
     start_thread("the ranks' output", [self = shared_from_this()] { self->loop(); }).detach();
@@ -132,28 +135,27 @@ std::size_t Labels::Target::waiting() const {
 }
 
 void Labels::Target::loop() {
-  {
-    const FileDescriptor epoll(::epoll_create1(EPOLL_CLOEXEC));
-    read_until_stopped(epoll.get());
-  }
+  read_until_stopped();
+  epoll_.reset();
   for (Source& source : sources_) finish(source);
   const std::lock_guard lock(mutex_);
   runs_ = false;
   ended_.notify_all();
 }
 
-void Labels::Target::read_until_stopped(int epoll) {
-  const auto watch = [epoll](int fd, std::uint64_t what) {
+void Labels::Target::read_until_stopped() {
+  const auto watch = [this](int fd, std::uint64_t what) {
     epoll_event event{};
     event.events = EPOLLIN;
     event.data.u64 = what;
-    ::epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event);
+    ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event);
   };
   for (std::size_t i = 0; i < sources_.size(); ++i) watch(sources_[i].pipe.get(), i);
   watch(stop_.get(), kStop);
   while (true) {
     std::array<epoll_event, 64> events{};
-    const int count = ::epoll_wait(epoll, events.data(), static_cast<int>(events.size()), -1);
+    const int count =
+        ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), -1);
     if (count < 0 && errno != EINTR) return;
     for (int i = 0; i < count; ++i) {
       const std::uint64_t what = events[static_cast<std::size_t>(i)].data.u64;
