@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -38,7 +37,9 @@ constexpr auto kAfterCommand = std::chrono::seconds(2);
 constexpr auto kAfterTheEnd = std::chrono::milliseconds(500);
 constexpr auto kOutputOfHurried = std::chrono::milliseconds(400);  // of hosts, once told to end
 constexpr auto kLastOutput = std::chrono::seconds(10);
-constexpr int kAskMs = 100;  // where pidfds are refused
+constexpr std::uint64_t kPerHostDescriptors = 2;  // connection, input
+constexpr std::uint64_t kPerHostForLabels = 2;    // two pipes
+constexpr int kAskMs = 100;                       // where pidfds are refused
 
 std::string own_program() {
   std::array<char, PATH_MAX> path{};
@@ -79,16 +80,6 @@ FileDescriptor open_child_events() {
   return events;
 }
 
-/// As far as it goes: a host takes up to four. Answers the limits as they were.
-rlimit raise_descriptor_limit() noexcept {
-  rlimit before{};
-  if (::getrlimit(RLIMIT_NOFILE, &before) != 0) return {RLIM_INFINITY, RLIM_INFINITY};
-  rlimit raised = before;
-  raised.rlim_cur = raised.rlim_max;
-  ::setrlimit(RLIMIT_NOFILE, &raised);
-  return before;
-}
-
 std::string describe_end(int wait_status) {
   return WIFSIGNALED(wait_status) ? fmt::format("was killed by signal {}", WTERMSIG(wait_status))
                                   : fmt::format("ended with code {}", WEXITSTATUS(wait_status));
@@ -100,7 +91,9 @@ HostsLauncher::HostsLauncher(const Options& options, const SupervisorLink& super
     : options_(options),
       supervisor_(supervisor),
       secret_(new_secret()),
-      descriptor_limit_(raise_descriptor_limit()),
+      descriptor_limit_(
+          make_room_for_descriptors(options.hosts.size(), "hosts",
+                                    kPerHostDescriptors + (options.label ? kPerHostForLabels : 0))),
       child_events_(open_child_events()),
       terminal_(open_terminal(supervisor)),
       settled_(options.ranks, false) {

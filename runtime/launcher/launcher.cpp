@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <algorithm>
 #include <array>
@@ -14,6 +13,7 @@
 #include "runtime/launcher/last_output.hpp"
 #include "runtime/launcher/processes.hpp"
 #include "runtime/launcher/say.hpp"
+#include "runtime/launcher/spawn.hpp"
 #include "runtime/launcher/terminal.hpp"
 #include "viaduct/runtime/error.hpp"
 
@@ -28,27 +28,6 @@ constexpr auto kLastOutput = std::chrono::seconds(10);
 constexpr auto kLastOutputOfAgent = std::chrono::milliseconds(1500);
 
 constexpr std::uint64_t kPerRankDescriptors = 5;  // socket, window, Split-C's memory, two pipes
-constexpr std::uint64_t kOtherDescriptors = 32;
-
-/// The job's descriptors must all fit; the soft limit is raised as far as it goes. Answers the
-/// limits as they were.
-rlimit make_room_for_descriptors(std::uint32_t ranks) {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0)
-    throw_errno(errors::system_refused, "cannot ask for the file descriptor limit");
-  const rlimit before = limit;
-  const std::uint64_t needed = ranks * kPerRankDescriptors + kOtherDescriptors;
-  if (limit.rlim_max < needed) {
-    throw Error(errors::descriptor_limit, std::errc::too_many_files_open,
-                fmt::format("a job of {} ranks needs {} file descriptors and the limit is {}: "
-                            "raise it (ulimit -Hn) or "
-                            "start fewer ranks",
-                            ranks, needed, limit.rlim_max));
-  }
-  limit.rlim_cur = limit.rlim_max;
-  ::setrlimit(RLIMIT_NOFILE, &limit);
-  return before;
-}
 
 FileDescriptor open_child_events() {
   sigset_t children;
@@ -84,7 +63,7 @@ Launcher::Launcher(const Options& options, const SupervisorLink& supervisor, Par
 }
 
 void Launcher::prepare() {
-  descriptor_limit_ = make_room_for_descriptors(part_.ranks);
+  descriptor_limit_ = make_room_for_descriptors(part_.ranks, "ranks", kPerRankDescriptors);
   epoll_ = FileDescriptor(::epoll_create1(EPOLL_CLOEXEC));
   if (!epoll_.is_open()) throw_errno(errors::system_refused, "cannot open an epoll instance");
   watch(child_events_.get(), event::kChild);

@@ -17,6 +17,8 @@
 namespace viaduct::launcher {
 namespace {
 
+constexpr std::uint64_t kOtherDescriptors = 32;
+
 void redirect(const SpawnPlan& plan) noexcept {
   if (plan.in >= 0) {
     ::dup2(plan.in, STDIN_FILENO);
@@ -95,6 +97,23 @@ pid_t spawn(const SpawnPlan& plan) {
                               ? ": the word behind -- is the program, and viaduct-run's own "
                                 "options stand before --"
                               : ""));
+}
+
+rlimit make_room_for_descriptors(std::uint64_t count, const char* things, std::uint64_t each) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0)
+    throw_errno(errors::system_refused, "cannot ask for the file descriptor limit");
+  const rlimit before = limit;
+  const std::uint64_t needed = count * each + kOtherDescriptors;
+  if (limit.rlim_max < needed) {
+    throw Error(errors::descriptor_limit, std::errc::too_many_files_open,
+                fmt::format("a job of {} {} needs {} file descriptors and the limit is {}: "
+                            "raise it (ulimit -Hn) or use fewer {}",
+                            count, things, needed, limit.rlim_max, things));
+  }
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+  return before;
 }
 
 }  // namespace viaduct::launcher

@@ -32,4 +32,10 @@ struct SpawnPlan {
 /// ends. Throws Error: no more processes, or the program cannot be executed.
 [[nodiscard]] pid_t spawn(const SpawnPlan& plan);
 
+/// Raises the soft limit of file descriptors as far as it goes, for a process that needs @p each of
+/// them for each of @p count @p things (ranks, hosts). Answers the limits as they were. Throws
+/// Error: they do not fit.
+[[nodiscard]] rlimit make_room_for_descriptors(std::uint64_t count, const char* things,
+                                               std::uint64_t each);
+
 }  // namespace viaduct::launcher

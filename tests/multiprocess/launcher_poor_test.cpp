@@ -39,6 +39,21 @@ TEST(FewDescriptors, AreSaid) {
   }
 }
 
+TEST(FewDescriptors, AreSaidOfHosts) {
+  const std::string tag = driver::new_tag();
+  const Result result =
+      Program({"/bin/sh", "-c",
+               "ulimit -n 44; " +
+                   job(tag,
+                       "--remote-command '/usr/bin/env VIADUCT_HOST_KEY={host} /bin/sh -c "
+                       "{command}' --label --hosts a,b,c,d,e,f,g,h",
+                       "ok")})
+          .finish();
+  EXPECT_EQ(result.code, 125) << result.err;
+  EXPECT_TRUE(driver::has(result.err, "a job of 8 hosts needs 64 file descriptors")) << result.err;
+  EXPECT_TRUE(driver::all_gone(tag));
+}
+
 /// A job in a mount namespace where @p hidden is an empty folder.
 Result without(const std::string& hidden, const std::string& tag, const std::string& options,
                const std::string& verb) {
