@@ -19,15 +19,6 @@ Vi* find_attempt(Port& port, std::uint64_t id, Phase phase) noexcept {
   return nullptr;
 }
 
-void begin(Port& port, Vi& vi, Phase phase, Rank peer) noexcept {
-  vi.enter(phase);
-  vi.peer = peer;
-  vi.id = port.next_id();
-  vi.answer = VIP_NOT_DONE;
-  vi.nobody_waits = false;
-  vi.lost = vi.reported = false;
-}
-
 /// The other side may have disconnected already, behind what it has sent.
 void connected(Vi& vi) noexcept {
   vi.enter(Phase::connected);
@@ -39,6 +30,24 @@ VIP_RETURN give_up(Vi& vi, VIP_RETURN answer) {
   disconnect_keeping_receives(vi);
   vi.enter(Phase::idle);
   return answer;
+}
+
+/// Begins an attempt with @p start, which may throw. After an answer other than VIP_SUCCESS the VI
+/// is idle again.
+template <class Start>
+VIP_RETURN begin(Port& port, Vi& vi, Phase phase, Rank peer, Start start) {
+  vi.enter(phase);
+  vi.peer = peer;
+  vi.id = port.next_id();
+  vi.answer = VIP_NOT_DONE;
+  vi.nobody_waits = false;
+  vi.lost = vi.reported = false;
+  VIP_RETURN answer = VIP_ERROR_RESOURCE;
+  try {
+    answer = start();
+  } catch (const std::exception&) {  // no memory of the window is left, for example
+  }
+  return answer == VIP_SUCCESS ? answer : give_up(vi, answer);
 }
 
 /// Takes back the request to the other side.
@@ -88,9 +97,13 @@ bool fits(const Connection& request, const Vi& vi) noexcept {
 }
 
 /// The two halves have found each other: the provider connects them under @p id.
-void start_half(Vi& vi, std::uint64_t id) {
+void start_half(Vi& vi, std::uint64_t id) noexcept {
   vi.enter(Phase::peer_matched);
-  if (vi.vi->connect_peer_start(vi.peer, id) != Status::ok) vi.answer = VIP_ERROR_RESOURCE;
+  try {
+    if (vi.vi->connect_peer_start(vi.peer, id) == Status::ok) return;
+  } catch (const std::exception&) {
+  }
+  vi.answer = VIP_ERROR_RESOURCE;
 }
 
 /// Matches two VIs of this process.
@@ -101,6 +114,7 @@ void match_here(Vi& a, Vi& b) {
     vi->remote = attributes_of(vi == &a ? b : a);
     if (result == VIP_SUCCESS) start_half(*vi, a.id);
   }
+  if (a.answer != b.answer) a.answer = b.answer = VIP_ERROR_RESOURCE;
 }
 
 /// Matches a VI of this process and a request of a higher rank.
@@ -108,10 +122,10 @@ void match(Port& port, Vi& vi, const Connection& request) {
   const VIP_RETURN result = compare(attributes_of(vi), request.attributes);
   Message answer = message_of(MessageKind::peer_match, request.id, vi.id);
   answer.attributes = attributes_of(vi);
-  answer.result = static_cast<std::uint8_t>(result);
   vi.answer = result;
   vi.remote = request.attributes;
   if (result == VIP_SUCCESS) start_half(vi, vi.id);
+  answer.result = static_cast<std::uint8_t>(vi.answer);
   port.control().send(request.from, answer);
 }
 
@@ -347,14 +361,15 @@ VIP_RETURN VipConnectAccept(VIP_CONN_HANDLE ConnHandle, VIP_VI_HANDLE ViHandle) 
       remove(port.connections, *connection);
       return lost ? VIP_NOT_REACHABLE : VIP_TIMEOUT;
     }
-    begin(port, *vi, Phase::accepting, connection->from);
     vi->remote = connection->attributes;
-    if (vi->vi->connect_peer_start(connection->from, connection->id) != Status::ok)
-      return give_up(*vi, VIP_ERROR_RESOURCE);
-    Message answer = message_of(MessageKind::accept, connection->id);
-    answer.attributes = attributes_of(*vi);
-    port.control().send(connection->from, answer);
-    return VIP_SUCCESS;
+    return begin(port, *vi, Phase::accepting, connection->from, [&] {
+      if (vi->vi->connect_peer_start(connection->from, connection->id) != Status::ok)
+        return VIP_ERROR_RESOURCE;
+      Message answer = message_of(MessageKind::accept, connection->id);
+      answer.attributes = attributes_of(*vi);
+      port.control().send(connection->from, answer);
+      return VIP_SUCCESS;
+    });
   });
   if (begun != VIP_SUCCESS) return begun;
   const auto finish = [&](Port& port, Vi& vi, VIP_RETURN answer) {
@@ -402,16 +417,17 @@ VIP_RETURN VipConnectRequest(VIP_VI_HANDLE ViHandle, VIP_NET_ADDRESS* LocalAddr,
     if (const VIP_RETURN wrong = read_addresses(port, *LocalAddr, *RemoteAddr, here, there);
         wrong != VIP_SUCCESS)
       return wrong;
-    begin(port, *vi, Phase::requesting, there.host);
-    const Status started = vi->vi->connect_peer_start(there.host, vi->id);
-    if (started != Status::ok)
-      return give_up(*vi, started == Status::peer_lost ? VIP_NOT_REACHABLE : VIP_ERROR_RESOURCE);
-    Message request = message_of(MessageKind::request, vi->id);
-    request.attributes = attributes_of(*vi);
-    request.local = here.discriminator;
-    request.remote = there.discriminator;
-    port.control().send(there.host, request);
-    return VIP_SUCCESS;
+    return begin(port, *vi, Phase::requesting, there.host, [&] {
+      const Status started = vi->vi->connect_peer_start(there.host, vi->id);
+      if (started != Status::ok)
+        return started == Status::peer_lost ? VIP_NOT_REACHABLE : VIP_ERROR_RESOURCE;
+      Message request = message_of(MessageKind::request, vi->id);
+      request.attributes = attributes_of(*vi);
+      request.local = here.discriminator;
+      request.remote = there.discriminator;
+      port.control().send(there.host, request);
+      return VIP_SUCCESS;
+    });
   });
   if (begun != VIP_SUCCESS) return begun;
   const auto look = [&](Port& port) {
@@ -446,12 +462,13 @@ VIP_RETURN VipConnectPeerRequest(VIP_VI_HANDLE ViHandle, VIP_NET_ADDRESS* LocalA
     if (const VIP_RETURN wrong = read_addresses(port, *LocalAddr, *RemoteAddr, here, there);
         wrong != VIP_SUCCESS)
       return wrong;
-    begin(port, *vi, Phase::peer, there.host);
     vi->local_discriminator = here.discriminator;
     vi->remote_discriminator = there.discriminator;
     vi->deadline_ns = deadline_of(Timeout);
-    look_for_peer(port, *vi);
-    return VIP_SUCCESS;
+    return begin(port, *vi, Phase::peer, there.host, [&] {
+      look_for_peer(port, *vi);
+      return VIP_SUCCESS;
+    });
   });
 }
 
