@@ -85,18 +85,24 @@ Status CompletionQueue::wait(Completion& out, std::int64_t timeout_ns) noexcept 
 }
 
 Status CompletionQueue::notify(std::function<void()> ready) {
-  if (armed_.exchange(true)) return Status::bad_state;
   if (notifier_ == nullptr) notifier_ = std::make_unique<Notifier>();
+  if (armed_.exchange(true)) return Status::bad_state;
   const bool from_callback = notifier_->thread.get_id() == std::this_thread::get_id();
   if (!from_callback && notifier_->thread.joinable()) notifier_->thread.join();
   nic_.progress();
   set_all_aside();
   tick_ |= kHousekeeping - 1;
   notice_ = {std::move(ready), nic_.life_epoch_.load(kRelaxed)};
-  if (from_callback)
+  if (from_callback) {
     armed_again_ = true;
-  else
+    return Status::ok;
+  }
+  try {
     notifier_->thread = std::thread([this] { run_notifier(); });
+  } catch (...) {
+    armed_.store(false);
+    throw;
+  }
   return Status::ok;
 }
 

@@ -129,6 +129,34 @@ TEST(SetUp, NicOfSharedMemory) {
   try_family(family);
 }
 
+/// A completion queue that has found no thread for a notice takes the next one.
+void ask_for_a_notice(const char* provider) {
+  const auto nic = via::open_nic(*g_job, provider);
+  const auto queue = nic->create_completion_queue(16);
+  const auto ask = [&] {
+    if (queue->notify([] {}) != Status::ok) throw std::logic_error("a notice is armed already");
+  };
+  try {
+    ask();
+  } catch (const std::system_error&) {
+    ask();
+  }
+  is_done();
+}
+
+TEST(SetUp, NoticesOfQueues) {
+  for (const char* provider : {"shm", "fault(shm)"}) {
+    Family family{"notify() of " + std::string(provider)};
+    family.attempt = [provider] { ask_for_a_notice(provider); };
+    family.prepare = with_job(family.attempt);
+    long attempts = 0;
+    for (const std::string& wrong :
+         set_up::try_all(family, set_up::injection_of("thread"), attempts))
+      ADD_FAILURE() << wrong;
+    EXPECT_GT(attempts, 1) << provider;
+  }
+}
+
 TEST(SetUp, WatchOfMappings) {
   Family family{"what tells a registration cache of unmapped memory"};
   family.attempt = [] {

@@ -78,15 +78,31 @@ Status CompletionQueue::notify(std::function<void()> ready) {
   notice_.store(Notice::armed);
   nic_.move_lines(true);
   nic_.tell_errors();
+  try {
+    return arm();
+  } catch (...) {
+    Notice expected = Notice::armed;
+    if (notice_.compare_exchange_strong(expected, Notice::none)) throw;
+    return Status::ok;  // the queue underneath, armed before, has told meanwhile
+  }
+}
+
+/// For the notice that is armed.
+Status CompletionQueue::arm() {
   if (!decided_.empty() || nic_.failure_waits()) {
     tell_by_thread(decided_.empty());
     return Status::ok;
   }
   if (inner_armed_.exchange(true)) return Status::ok;  // still armed for an earlier notice
-  return inner_->notify([this] {
+  try {
+    return inner_->notify([this] {
+      inner_armed_.store(false);
+      tell();
+    });
+  } catch (...) {
     inner_armed_.store(false);
-    tell();
-  });
+    throw;
+  }
 }
 
 void CompletionQueue::tell() noexcept {

@@ -58,6 +58,7 @@ class CompletionQueue final : public via::CompletionQueue {
   enum class Notice : std::uint8_t { none, armed, taken };
 
   Status take_decided(Completion& out) noexcept;
+  Status arm();
   void tell() noexcept;
   void tell_by_thread(bool slowly);
 

@@ -128,10 +128,17 @@ Status CompletionQueue::notify(std::function<void()> ready) {
   nic_.progress();
   ready_ = std::move(ready);
   notice_epoch_ = nic_.life_epoch_;
-  if (from_callback)
+  if (from_callback) {
     armed_again_ = true;
-  else
+    return Status::ok;
+  }
+  try {
     notifier_ = std::thread([this] { run_notifier(); });
+  } catch (...) {
+    notifying_.store(false);
+    armed_.store(false);
+    throw;
+  }
   return Status::ok;
 }
 
