@@ -50,6 +50,7 @@ viaduct::Status viaduct::am::detail::ShortWay::refuse_length(Token& token, std::
   token.refuse_reply();
   return Refusal::reply_length(core, bytes, most, limit);
 }
+
 void viaduct::am::detail::ShortWay::catch_up(Bundle& bundle) noexcept { bundle.catch_up(); }
 void viaduct::am::detail::ShortWay::end_waits(Endpoint& endpoint) noexcept {
   EndpointCore::of(endpoint).ends_waits.store(1, kRelaxed);

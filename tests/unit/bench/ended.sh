@@ -4,12 +4,8 @@ set -euo pipefail
 apps=$1
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
-ours() { # the processes of this test's benchmark and its job
-  local environment
-  for environment in /proc/[0-9]*/environ; do
-    if { tr '\0' '\n' <"$environment"; } 2>/dev/null | grep -qx "TMPDIR=$place"; then echo "${environment//[^0-9]/}"; fi
-  done
-}
+# The processes of this test's benchmark and its job.
+ours() { grep -lzx "TMPDIR=$place" /proc/[0-9]*/environ 2>/dev/null || true; }
 TMPDIR=$place "$apps" --ranks 2 --rounds 100 --program heat >"$place.out" 2>&1 &
 benchmark=$!
 for ((i = 0; i < 200; ++i)); do

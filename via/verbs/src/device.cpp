@@ -287,8 +287,7 @@ Device::Device(const Settings& settings, std::string_view device, std::uint32_t 
     throw Error(errors::rdma_device, std::errc::no_such_device,
                 "provider verbs finds no RDMA device (ibv_devices lists them): load the device's "
                 "driver, for Soft-RoCE 'rdma link add rxe0 type rxe netdev eth0', or, with all "
-                "ranks on one "
-                "host, use provider shm");
+                "ranks on one host, use provider shm");
   const Wish wish = wish_of(device, settings, turn);
   const std::int32_t at = select(all.ports, wish);
   if (at < 0)
