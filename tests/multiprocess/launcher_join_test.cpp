@@ -208,21 +208,29 @@ TEST(RendezvousLoss, AnAgentsDeathEndsItsRanksAndNobodyElse) {
   }
 }
 
-/// Its watchdog is stopped first and killed after it: it can do nothing for the ranks.
+/// The process with @p name among those with @p tag in their command line. 0: none.
+pid_t process_named(const std::string& name, const std::string& tag) {
+  for (const pid_t pid : driver::processes_with(tag)) {
+    if (driver::name_of(pid) == name) return pid;
+  }
+  return 0;
+}
+
+/// The agent's watchdog is stopped before the agent is killed, and killed after it: the watchdog
+/// can do nothing for the ranks.
 TEST(RendezvousLoss, AnAgentsDeathWithItsWatchdogsEndsItsRanks) {
   for (const char* verb : {"await-loss", "hang-ignoring"}) {
     Rendezvous rendezvous(3, {verb});
     rendezvous.start_all(1);
-    for (pid_t agent = 0, watchdog = 0; agent == 0 || watchdog == 0;) {
-      for (const pid_t pid : driver::processes_with(rendezvous.tag())) {
-        if (driver::name_of(pid) == "viaduct-agent") agent = pid;
-        if (driver::name_of(pid) == "agent-watchdog") watchdog = pid;
-      }
-      if (agent == 0 || watchdog == 0 || !rendezvous.all_say("ready")) continue;
-      ::kill(watchdog, SIGSTOP);
-      ::kill(agent, SIGKILL);
-      ::kill(watchdog, SIGKILL);
-    }
+    ASSERT_TRUE(rendezvous.all_say("ready"));
+    pid_t watchdog = 0;
+    while ((watchdog = process_named("agent-watchdog", rendezvous.tag())) == 0) ::usleep(1000);
+    // Until the watchdog has its own name it has the agent's: the agent is looked for after it.
+    const pid_t agent = agent_beside(rendezvous.tag(), {});
+    ASSERT_NE(agent, 0);
+    ::kill(watchdog, SIGSTOP);
+    ::kill(agent, SIGKILL);
+    ::kill(watchdog, SIGKILL);
     EXPECT_TRUE(driver::all_gone(rendezvous.tag())) << "ranks are left: " << verb;
     for (const Result& result : rendezvous.finish())
       EXPECT_EQ(result.code, 128 + SIGKILL) << verb << " " << result.err;
