@@ -16,6 +16,7 @@
 #include "tests/conformance/link.hpp"
 #include "tests/conformance/rig.hpp"
 #include "viaduct/job.hpp"
+#include "viaduct/runtime/segment.hpp"
 #include "viaduct/via/nic.hpp"
 
 namespace {
@@ -29,7 +30,9 @@ using via::ViState;
 constexpr std::int64_t kBoundNs = 60'000'000'000;  // only a hang takes so long
 constexpr std::size_t kReceives = 4;
 
-enum class How : std::uint8_t { idle, sending, connecting };
+constexpr std::uint32_t kCopied = 40'000;
+
+enum class How : std::uint8_t { idle, sending, connecting, copies };
 
 struct Survivor {
   Rig& rig;
@@ -101,6 +104,51 @@ struct Pair {
   }
 };
 
+/// Sends of private memory that the peer can neither read nor map are copied through this rank's
+/// window. Those that the victim has not taken are given back when the connection has ended.
+void survive_with_copies(Rig& rig, Rank victim) {
+  constexpr std::size_t kSends = 8;
+  const std::size_t before = rig.job().segment().allocated_bytes();
+  {
+    Link link(rig, vi_attributes(kSends));
+    Buffer buffer(rig, kCopied, Memory::private_);
+    connect_peer(rig, link.vi(), victim, 1);
+    std::vector<Descriptor> sends(kSends);
+    rig.sync("all are connected");
+    for (Descriptor& d : sends) {
+      via::make_send(d, buffer.data(), kCopied, buffer.handle());
+      link.post_send(d);
+    }
+    CHECK(rig.job().segment().allocated_bytes() >= before + kSends * kCopied);
+    rig.sync("all are sent");
+    for (const Descriptor& d : sends) link.expect_next_send(d);
+    rig.expect_error(via::ErrorCause::connection_lost, link.vi());
+  }
+  const std::int64_t start = now_ns();
+  const auto in_use = [&] { return rig.job().segment().allocated_bytes(); };
+  while (in_use() >= before + kCopied && now_ns() - start < 10'000'000'000) rig.nic().progress();
+  CHECK(in_use() < before + kCopied);
+}
+
+/// Takes nothing of what comes.
+[[noreturn]] void die_with_copies(Rig& rig) {
+  std::vector<std::unique_ptr<Link>> links;
+  Buffer buffer(rig, kCopied, Memory::private_);
+  std::vector<Descriptor> receives(8 * rig.size());
+  for (std::uint32_t r = 0, at = 0; r + 1 < rig.size(); ++r) {
+    links.push_back(std::make_unique<Link>(rig));
+    for (int i = 0; i < 8; ++i) {
+      via::make_receive(receives[at], buffer.data(), kCopied, buffer.handle());
+      links.back()->post_receive(receives[at++]);
+    }
+    connect_peer(rig, links.back()->vi(), Rank{r}, 1);
+  }
+  rig.sync("all are connected");
+  rig.sync("all are sent");
+  std::raise(SIGKILL);
+  std::abort();
+}
+
 [[noreturn]] void die(How how, Rig& rig, std::vector<std::unique_ptr<Link>>& links) {
   Buffer buffer(rig, 4000);
   if (how == How::sending) {
@@ -118,6 +166,8 @@ void survive(Rig& rig, How how) {
   const Rank victim{rig.size() - 1};
   const Case subject{"peer_lost", "", Party::all, nullptr};
   rig.begin(subject, 1);
+  if (how == How::copies)
+    return rig.me() == victim ? die_with_copies(rig) : survive_with_copies(rig, victim);
   if (rig.me() == victim) {
     std::vector<std::unique_ptr<Link>> links;
     for (std::uint32_t r = 0; r + 1 < rig.size(); ++r) {
@@ -164,6 +214,7 @@ int body(Job& job, int argc, char** argv) {
   try {
     survive(rig, how == "sending"      ? How::sending
                  : how == "connecting" ? How::connecting
+                 : how == "copies"     ? How::copies
                                        : How::idle);
   } catch (const CaseFailed&) {
   } catch (const CaseAborted& abort) {

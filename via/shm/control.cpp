@@ -189,10 +189,11 @@ void Nic::handle_mailbox() {
 }
 
 void Nic::sweep_staged() noexcept {
-  std::erase_if(staged_, [this](std::uint64_t offset) {
-    auto* block = reinterpret_cast<StagedBlock*>(job_.segment().base() + offset);
-    if (block->taken.load(kAcquire) == 0) return false;
-    job_.segment().release(offset);
+  const auto& ends = connections_.connector().ends();
+  std::erase_if(staged_, [&](const Staged& each) {
+    auto* block = reinterpret_cast<StagedBlock*>(job_.segment().base() + each.offset);
+    if (block->taken.load(kAcquire) == 0 && ends.contains(each.end)) return false;
+    job_.segment().release(each.offset);
     return true;
   });
 }

@@ -219,6 +219,10 @@ class Nic : public via::Nic, private Connections::Provider {
     std::uint32_t max_regions = 0;
     pid_t pid = 0;
   };
+  struct Staged {
+    std::uint64_t offset;
+    EndName end;  // of the VI that has sent the block; when it is no more, nobody takes the block
+  };
   struct Retired {  // a block of our window that peers of draining channels may still use
     std::uint64_t offset;
     EndNumber newest;  // of the ends that there were
@@ -309,7 +313,7 @@ class Nic : public via::Nic, private Connections::Provider {
   std::vector<std::pair<Rank, ControlMessage>> outbox_;
   std::vector<Vi*> waiting_vis_;  // with pending sends
   std::vector<Retired> retired_;
-  std::vector<std::uint64_t> staged_;  // blocks of our window that a receiver has yet to take
+  std::vector<Staged> staged_;  // blocks of our window that a receiver has yet to take
   AtomicWord<std::uint32_t> life_epoch_ = 0;
   AtomicWord<bool> keeps_ = false;  // something in outbox_, waiting_vis_, staged_, or requests
   std::thread::id in_progress_;     // the thread that is in progress()

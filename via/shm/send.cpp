@@ -71,7 +71,7 @@ void Vi::SendQueue::run_waiting() noexcept {
 void Vi::SendQueue::flush() noexcept {
   ready_ = false;
   for (const Waiting& w : waiting_) {
-    if (w.staged != 0) vi_.nic_.keep(vi_.nic_.staged_, w.staged);
+    if (w.staged != 0) vi_.nic_.keep(vi_.nic_.staged_, Nic::Staged{w.staged, vi_.end_});
     complete(vi_, *w.descriptor, descriptor_status::done | descriptor_status::flushed);
   }
   waiting_.clear();

@@ -238,7 +238,7 @@ Fate Vi::SendQueue::Transfer::stage(Slot& slot, std::uint64_t flags) noexcept {
   slot.words[1] = offset;
   publish(slot, header::make(MessageKind::staged, 16, 0) | flags);
   if (vi_.attributes_.reliability != Reliability::reception) {
-    nic_.keep(nic_.staged_, offset);
+    nic_.keep(nic_.staged_, Nic::Staged{offset, vi_.end_});
     return finish(CompletedOperation::send);
   }
   // The send completes when the peer has taken the block; later descriptors wait behind it.
