@@ -36,7 +36,7 @@ class Hoard {
 }  // namespace
 
 int main() {
-  Rig rig;
+  static Rig rig;  // its memory stays in use to the end
   open_rig(&rig);
   const VIP_VI_HANDLE a = make_vi(&rig, VIP_SERVICE_RELIABLE_DELIVERY, nullptr, nullptr);
   const VIP_VI_HANDLE b = make_vi(&rig, VIP_SERVICE_RELIABLE_DELIVERY, nullptr, nullptr);

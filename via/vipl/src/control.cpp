@@ -28,6 +28,7 @@ struct Link {
   MemoryRegion region;
   std::vector<Descriptor> receives, sends;
   std::vector<std::uint32_t> free_sends;
+  std::vector<Descriptor*> free_receives;  // not posted: the provider had no room
   std::deque<Message> outbox;
   std::unique_ptr<via::Vi> vi;  // ends before the memory that its descriptors name
 
@@ -77,10 +78,7 @@ Link& Control::link_to(Rank rank) {
     attributes.send_queue = attributes.receive_queue = queue_.get();
     attributes.context = &link.owner;
     link.vi = nic_.create_vi(attributes);
-    for (std::uint32_t i = 0; i < kReceives; ++i) {
-      make_receive(link.receives[i], link.receive_bytes(i), sizeof(Message), link.region.handle());
-      (void)link.vi->post_receive(link.receives[i]);
-    }
+    for (Descriptor& each : link.receives) give(link, each);
     link.dead = link.vi->connect_peer_start(rank, kControl) != Status::ok;
   } catch (...) {
     link.vi.reset();
@@ -110,9 +108,13 @@ bool Control::is_busy() const noexcept {
   });
 }
 
-/// Looks at the state of the connection, and sends the messages that can be sent on it.
+/// Looks at the state of the connection, and sends the messages and acknowledgements that can be
+/// sent on it.
 void Control::update(Link& link) {
   if (link.dead) return;
+  std::vector<Descriptor*> again;
+  again.swap(link.free_receives);
+  for (Descriptor* const receive : again) give(link, *receive);
   if (!link.connected) {
     const Status status = link.vi->connect_peer_done();
     if (status == Status::retry) return;
@@ -127,7 +129,15 @@ void Control::update(Link& link) {
     flush(link);
 }
 
+/// Gives a receive to the provider, now or in a later update().
+void Control::give(Link& link, Descriptor& receive) {
+  const auto i = static_cast<std::size_t>(&receive - link.receives.data());
+  make_receive(receive, link.receive_bytes(i), sizeof(Message), link.region.handle());
+  if (link.vi->post_receive(receive) != Status::ok) link.free_receives.push_back(&receive);
+}
+
 void Control::flush(Link& link) {
+  if (link.handled >= kWindow / 2) (void)post(link, Message{});
   while (!link.outbox.empty() && link.under_way < kWindow && post(link, link.outbox.front())) {
     ++link.under_way;
     link.outbox.pop_front();
@@ -155,8 +165,7 @@ void Control::take(Link& link, Descriptor& descriptor) {
   Message message;
   const bool whole = descriptor.control.length == sizeof message;
   if (whole) std::memcpy(&message, link.receive_bytes(i), sizeof message);
-  make_receive(descriptor, link.receive_bytes(i), sizeof message, link.region.handle());
-  (void)link.vi->post_receive(descriptor);
+  give(link, descriptor);
   if (!whole || message.kind > kLastMessageKind || message.local.bytes > Discriminator::kMaxBytes ||
       message.remote.bytes > Discriminator::kMaxBytes) {
     job_.log().write(LogLevel::error,
@@ -167,7 +176,7 @@ void Control::take(Link& link, Descriptor& descriptor) {
   }
   link.under_way -= std::min(link.under_way, message.acks);
   if (message.kind == MessageKind::ack) return;
-  if (++link.handled >= kWindow / 2) (void)post(link, Message{});
+  ++link.handled;  // progress() acknowledges it, by an update() of the link
   handler_(link.peer, message);
 }
 

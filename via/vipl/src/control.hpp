@@ -48,6 +48,7 @@ class Control {
   static constexpr std::uint32_t kSends = 2 * kWindow;
 
   Link& link_to(Rank rank);
+  void give(Link& link, Descriptor& receive);
   void flush(Link& link);
   bool post(Link& link, Message message);
   void take(Link& link, Descriptor& descriptor);
