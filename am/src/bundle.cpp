@@ -53,12 +53,12 @@ Bundle::Bundle(Context& context, Threads threads)
     nic.destroy_tag(dispatcher_.protection_tag);
     throw;
   }
-  if (calls_ != nullptr) calls_->add(gate_);
+  if (calls_ != nullptr) calls_->add(gate_, &dispatcher_.slow.word(), &dispatcher_.depth_base);
   show_handlers();
 }
 
 void Bundle::set_poll_every(std::uint32_t n) noexcept {
-  const Exclusive exclusive(*this);
+  const Lock lock(*this, "set_poll_every");
   dispatcher_.pace = {n, n};
   for (const auto* endpoint : dispatcher_.endpoints)
     for (const auto& map : endpoint->table.maps()) map->poll_after(n);
@@ -254,7 +254,7 @@ void Bundle::make_parallel() noexcept {
   threads_ = Threads::parallel;
   calls_ = &dispatcher_.context.shared_->calls;
   has_short_calls_ = dispatcher_.context.nic().transport() == nullptr;
-  calls_->add(gate_);
+  calls_->add(gate_, &dispatcher_.slow.word(), &dispatcher_.depth_base);
   dispatcher_.depth_base += 1;
   ++dispatcher_.slow;
   show_handlers();

@@ -66,12 +66,8 @@ std::uint32_t Bundle::Served::serve(via::channel::Run run) noexcept {
 }
 
 bool Bundle::Served::runs_handler() noexcept {
-  if (!is_parallel()) return bundle_.dispatcher_.runs_handler();
-  SharedCalls& calls = bundle_.dispatcher_.context.shared_->calls;
-  if (!calls.try_enter(gate())) return false;  // another thread's
-  const bool runs = bundle_.dispatcher_.runs_handler();
-  calls.leave();
-  return runs;
+  const bool is_mine = !is_parallel() || bundle_.calls_->is_mine(bundle_.gate_);
+  return is_mine && bundle_.dispatcher_.runs_handler();
 }
 
 }  // namespace viaduct::am

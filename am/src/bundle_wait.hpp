@@ -37,7 +37,8 @@ class Bundle::Exclusive {
 /// has come first.
 template <class ComeIn>
 bool Bundle::come_in_until(Run run, std::uint64_t until, ComeIn&& come_in) noexcept {
-  for (Looks looks; !come_in(&gate_); looks.next()) {
+  SharedCalls& calls = dispatcher_.context.shared_->calls;
+  for (Looks looks; !come_in(&gate_); calls.give_way(looks)) {
     if (monotonic_ns() >= until) {
       (void)come_in(nullptr);  // for the way out alone
       return false;
@@ -47,19 +48,30 @@ bool Bundle::come_in_until(Run run, std::uint64_t until, ComeIn&& come_in) noexc
   return true;
 }
 
-/// Puts a parallel bundle's lock down while its thread has nothing to do.
+/// Puts the calls' lock down, if the thread has it, while the thread has nothing to do, or where
+/// another thread has waited for the lock for long.
 class Bundle::WaitPause final : public via::channel::SleepLocks {
  public:
   WaitPause(Bundle& bundle, Run run, std::uint64_t until) noexcept
-      : bundle_(bundle), run_(run), until_(until) {}
+      : bundle_(bundle),
+        calls_(bundle.dispatcher_.context.shared_->calls),
+        run_(run),
+        until_(until) {}
+  /// After a look of a wait that has found @p n messages. @p wanted_since: when another thread was
+  /// first seen to wait for the lock; 0: none was.
+  void after_look(std::uint32_t n, std::uint64_t& wanted_since) noexcept {
+    if (n != 0 && !is_turn_over(wanted_since)) return;
+    wanted_since = 0;
+    before_kernel();
+  }
   void before_kernel() noexcept override {
-    if (bundle_.calls_ == nullptr || !bundle_.calls_->is_held()) return;
+    if (!calls_.is_held()) return;
     bundle_.wake_others();
-    paused_ = bundle_.calls_->pause(bundle_.dispatcher_.runs_handler() ? &bundle_.gate_ : nullptr);
+    paused_ = calls_.pause();
   }
   void after_kernel() noexcept override {
     if (paused_.depth == 0) return;
-    const auto resume = [this](Gate* gate) { return bundle_.calls_->resume(paused_, gate); };
+    const auto resume = [this](Gate* gate) { return calls_.resume(paused_, gate); };
     in_time_ = bundle_.come_in_until(run_, until_, resume);
     paused_.depth = 0;
   }
@@ -68,7 +80,16 @@ class Bundle::WaitPause final : public via::channel::SleepLocks {
   [[nodiscard]] bool is_in_time() const noexcept { return in_time_; }
 
  private:
+  [[nodiscard]] bool is_turn_over(std::uint64_t& wanted_since) const noexcept {
+    constexpr std::uint64_t kTurnNs = 100'000;
+    if (bundle_.calls_ == nullptr || !calls_.is_wanted()) return false;
+    const std::uint64_t now = monotonic_ns();
+    if (wanted_since == 0) wanted_since = now;
+    return now - wanted_since >= kTurnNs;
+  }
+
   Bundle& bundle_;
+  SharedCalls& calls_;
   const Run run_;
   const std::uint64_t until_;
   bool in_time_ = true;
@@ -174,6 +195,7 @@ Status Bundle::wait_loop(Activity activity, const char* operation, std::uint32_t
   via::channel::Engine& engine = served_->engine();
   Status status = Status::ok;
   const std::uint64_t until = end_of_wait(timeout_ns);
+  std::uint64_t wanted_since = 0;
   for (std::uint32_t looks = 1; status == Status::ok; ++looks) {
     std::uint32_t n = dispatcher_.poll(run == Run::all);
     if (handled != nullptr && (*handled += n) != 0) break;
@@ -186,7 +208,7 @@ Status Bundle::wait_loop(Activity activity, const char* operation, std::uint32_t
     if (n != 0) backoff.reset();
     {
       WaitPause pause(*this, run, until);
-      if (n == 0) pause.before_kernel();
+      pause.after_look(n, wanted_since);
       stage = backoff.next();
       pause.after_kernel();
       if (!pause.is_in_time()) status = Status::timeout;

@@ -81,8 +81,7 @@ void compare_settings(Job& job, const Settings& mine) {
 Context::Context(Job& job)
     : job_(job), settings_(load_settings()), typed_(agree_when_all_are_here(job)) {
   compare_settings(job, settings_);
-  shared_ = std::make_unique<Shared>();
-  shared_->engine = via::channel::Engine::of(job);
+  shared_ = std::make_unique<Shared>(job);
   nic_ = std::make_unique<via::channel::Nic>(job, &shared_->engine->attention());
   shared_->engine->keep_attention();
   via::use_transport_where_needed(job, *nic_);

@@ -12,9 +12,13 @@
 namespace viaduct::am {
 
 struct Context::Shared {
+  explicit Shared(Job& job)
+      : engine(via::channel::Engine::of(job)), calls_of_rank(SharedCalls::of(job)) {}
+
   std::shared_ptr<via::channel::Engine> engine;
-  /// The lock of all parallel bundles' calls and of the engine: they use one NIC.
-  SharedCalls calls;
+  std::shared_ptr<SharedCalls> calls_of_rank;
+  /// The lock of all parallel bundles' calls and of the engine.
+  SharedCalls& calls = *calls_of_rank;
   Bundle::ReplyWait* reply_waits = nullptr;  // those that last
   std::uint64_t reply_wait_number = 0;       // of the last one
 };

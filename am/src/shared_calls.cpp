@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 
+#include "runtime/one_of_rank.hpp"
 #include "viaduct/runtime/wait.hpp"
 
 namespace viaduct::am {
@@ -27,7 +28,7 @@ constinit CallingThread* records = nullptr;
 void free_record(void* record) noexcept {
   auto& mine = *static_cast<CallingThread*>(record);
   calling_thread = &no_thread;
-  if (mine.locks != 0 || mine.inside.load() != nullptr) return;
+  if (mine.holds || mine.inside.load() != nullptr) return;
   const std::lock_guard lock(records_mutex);
   mine.is_taken = false;
 }
@@ -67,6 +68,10 @@ constinit thread_local CallingThread* detail::calling_thread [[gnu::tls_model("i
 SharedCalls::SharedCalls(std::uint32_t reserve_after) noexcept
     : reserve_after_(membarrier_register_process() ? reserve_after : 0) {}
 
+std::shared_ptr<SharedCalls> SharedCalls::of(Job& job) {
+  return one_of_rank<SharedCalls>(job, [] { return std::make_shared<SharedCalls>(); });
+}
+
 /// Whether @p thread, for which the gate is reserved, is behind it. Order: behind a barrier.
 bool SharedCalls::is_behind(const CallingThread* thread, const Gate& gate) noexcept {
   return thread != nullptr && thread != calling_thread && thread->inside.load(kAcquire) == &gate;
@@ -75,19 +80,16 @@ bool SharedCalls::is_behind(const CallingThread* thread, const Gate& gate) noexc
 /// Waits until no thread is behind a gate. False: a handler of the called bundle is parked there.
 bool SharedCalls::clear(const Gate* called) noexcept {
   const CallingThread* const me = calling_thread;
-  const Gate* const own = me->inside.load(kRelaxed);
-  const auto is_parked = [](const Gate& gate) { return gate.state.load() == Gate::kParked; };
-  if (called != nullptr && called != own && is_parked(*called)) return false;
+  if (called != nullptr && is_parked_elsewhere(*called)) return false;
   const auto is_others = [me](const Gate* gate) {
     const CallingThread* const owner = gate->owner.load(kRelaxed);
     return owner != nullptr && owner != me;
   };
   if (std::any_of(gates_.begin(), gates_.end(), is_others)) membarrier_process();
   for (Gate* const gate : gates_) {
-    if (gate == own) continue;
     for (Looks looks;; looks.next()) {
-      if (is_parked(*gate)) {
-        if (gate == called) return false;
+      if (gate->state.load() == Gate::kParked) {
+        if (gate == called && is_parked_elsewhere(*gate)) return false;
         break;
       }
       if (gate->state.load() != Gate::kOpen || is_behind(gate->owner.load(kRelaxed), *gate))
@@ -141,34 +143,50 @@ bool SharedCalls::lock(Gate* called) noexcept {
 /// the other.
 void SharedCalls::park() noexcept {
   CallingThread& me = *calling_thread;
-  Gate* const gate = own_gate(me);
+  Gate* const gate = me.inside.load(kRelaxed);
   if (gate == nullptr || gate->state.load() == Gate::kParked) return;
+  gate->parker.store(&me, kRelaxed);
+  gate->pause = 0;
   std::uint32_t expected = me.by_state ? Gate::kInside : Gate::kOpen;
   for (Looks looks; !gate->state.compare_exchange_strong(expected, Gate::kParked); looks.next())
     expected = Gate::kOpen;
   me.by_state = true;
 }
 
+/// Whether a handler has parked the bundle of @p gate. The calling thread has the lock, so that the
+/// state shows a thread for a moment only: one that comes too late, or the one that has parked the
+/// bundle and tries to go back behind the gate.
+bool SharedCalls::is_parked(const Gate& gate) noexcept {
+  for (Looks looks;; looks.next()) {
+    const std::uint32_t state = gate.state.load();
+    if (state != Gate::kInside) return state == Gate::kParked;
+  }
+}
+
 /// The calling thread has taken the lock.
 void SharedCalls::hold(CallingThread& me, std::uint32_t depth) noexcept {
-  ++me.locks;
+  me.holds = true;
   holder_.store(&me, kRelaxed);
   depth_ = depth;
 }
 
 void SharedCalls::put_down() noexcept {
-  --calling_thread->locks;
+  calling_thread->holds = false;
   holder_.store(nullptr, kRelaxed);
   closed_.store(0);
   mutex_.unlock();
 }
 
+/// The holder's next call.
+bool SharedCalls::enter_again(const Gate* called) noexcept {
+  if (called != nullptr && is_parked_elsewhere(*called)) return false;
+  ++depth_;
+  return true;
+}
+
 bool SharedCalls::enter(Gate* called) noexcept {
   CallingThread& me = self();
-  if (is_held()) {
-    ++depth_;
-    return true;
-  }
+  if (is_held()) return enter_again(called);
   park();
   if (!lock(called)) {
     return_inside();
@@ -180,15 +198,7 @@ bool SharedCalls::enter(Gate* called) noexcept {
 
 bool SharedCalls::try_enter(Gate* called) noexcept {
   CallingThread& me = self();
-  const auto is_free = [called, &me] {
-    return called == nullptr || called == me.inside.load(kRelaxed) ||
-           called->state.load() != Gate::kParked;
-  };
-  if (is_held()) {
-    if (!is_free()) return false;
-    ++depth_;
-    return true;
-  }
+  if (is_held()) return enter_again(called);
   if (!mutex_.try_lock()) return false;
   park();
   closed_.store(1);
@@ -204,17 +214,11 @@ void SharedCalls::leave() noexcept {
   return_inside();
 }
 
-/// The gate of this lock that the calling thread is behind; null: it is behind none, or behind one
-/// of another context.
-Gate* SharedCalls::own_gate(const CallingThread& me) const noexcept {
-  Gate* const gate = me.inside.load(kRelaxed);
-  return gate != nullptr && gate->calls == this ? gate : nullptr;
-}
-
-/// Goes back behind the gate that was parked, but never while another thread holds the lock.
+/// Goes back behind the gate that park() has parked, but never while another thread holds the lock.
+/// In a pause the bundle stays parked: its handler goes on behind the pause alone.
 void SharedCalls::return_inside() noexcept {
-  Gate* const gate = own_gate(*calling_thread);
-  if (gate == nullptr) return;
+  Gate* const gate = calling_thread->inside.load(kRelaxed);
+  if (gate == nullptr || calling_thread->pauses != 0) return;
   for (Looks looks;; looks.next()) {
     gate->state.store(Gate::kInside);
     if (closed_.load() == 0) return;
@@ -222,28 +226,43 @@ void SharedCalls::return_inside() noexcept {
   }
 }
 
-SharedCalls::Pause SharedCalls::pause(Gate* own) noexcept {
+/// A bundle that is not parked, and whose handler runs, is this thread's: no other thread has the
+/// lock or is behind a gate. Its gate is reserved for no thread from now on, since the owner of a
+/// reservation does not look at the state.
+SharedCalls::Pause SharedCalls::pause() noexcept {
   CallingThread& me = *calling_thread;
-  Pause pause{depth_, nullptr};
-  if (own != nullptr && me.inside.load(kRelaxed) == nullptr) {
-    pause.parked = own;
-    me.inside.store(own, kRelaxed);
-    park();
+  ++me.pauses;
+  for (Gate* const gate : gates_) {
+    if (!gate->runs_handler() || is_parked(*gate)) continue;
+    gate->owner.store(nullptr, kRelaxed);
+    gate->parker.store(&me, kRelaxed);
+    gate->pause = me.pauses;
+    std::uint32_t expected = Gate::kOpen;
+    for (Looks looks; !gate->state.compare_exchange_strong(expected, Gate::kParked); looks.next())
+      expected = Gate::kOpen;  // it shows a thread for a moment that has come too late
   }
+  const Pause pause{depth_};
   put_down();
   return pause;
 }
 
 bool SharedCalls::resume(const Pause& pause, Gate* called) noexcept {
   CallingThread& me = *calling_thread;
-  park();  // a call into another bundle, in the pause, may have gone back behind the gate
   if (!lock(called)) return false;
   hold(me, pause.depth);
-  if (pause.parked == nullptr) return true;
-  me.by_state = false;
-  pause.parked->state.store(Gate::kOpen);
-  me.inside.store(nullptr, kRelaxed);
+  for (Gate* const gate : gates_) {
+    const bool is_mine = gate->state.load() == Gate::kParked && gate->parker.load(kRelaxed) == &me;
+    if (is_mine && gate->pause == me.pauses) gate->state.store(Gate::kOpen);
+  }
+  --me.pauses;
   return true;
+}
+
+void SharedCalls::give_way(Looks& looks) noexcept {
+  if (!is_held()) return looks.next();
+  const Pause paused = pause();
+  looks.next();
+  (void)resume(paused, nullptr);
 }
 
 bool SharedCalls::try_pass_slow(Gate& gate) noexcept {
@@ -271,9 +290,10 @@ bool SharedCalls::try_pass_slow(Gate& gate) noexcept {
   return false;
 }
 
-void SharedCalls::add(Gate& gate) {
+void SharedCalls::add(Gate& gate, const std::uint32_t* depth, const std::uint32_t* depth_base) {
+  gate.depth = depth;
+  gate.depth_base = depth_base;
   gates_.push_back(&gate);
-  gate.calls = this;
 }
 
 void SharedCalls::remove(Gate& gate) noexcept { std::erase(gates_, &gate); }

@@ -365,15 +365,24 @@ struct OfContext {
   explicit OfContext(Job& job) : context(job) { endpoint.map_all(); }
 };
 
+std::array<std::array<am::Endpoint*, 3>, kMaxRanks> g_endpoints;
+
+/// Asks its endpoint and those of later contexts as well: a long call into each.
 std::uint64_t one_more(am::Token& token, std::uint64_t value) {
   ++counts_of(token).handled;
+  bool is_asked = false;
+  for (am::Endpoint* const each : g_endpoints[index(token.endpoint().name().rank)]) {
+    if (each == &token.endpoint()) is_asked = true;
+    if (is_asked && !each->is_mapped(am::Index{0})) ++counts_of(token).wrong;
+  }
   return value + 1;
 }
 
-/// Each wait in one context serves the others, and may hold their locks together.
+/// Each wait in one context serves the others, and handlers of one call into the others.
 void several_contexts(Rig& rig) {
   std::array<OfContext, 3> all{OfContext{rig.job()}, OfContext{rig.job()}, OfContext{rig.job()}};
-  g_counts[rig.rank()].handled = 0;
+  for (std::size_t c = 0; c < all.size(); ++c) g_endpoints[rig.rank()][c] = &all[c].endpoint;
+  g_counts[rig.rank()].handled = g_counts[rig.rank()].wrong = 0;
   rig.fence();
   const std::uint64_t calls = rig.size() > 4 ? 60 : 300;
   const auto call_all = [&](std::size_t first) {
@@ -402,6 +411,40 @@ void several_contexts(Rig& rig) {
     for (OfContext& one : all) REQUIRE_EQ(one.bundle.barrier(), Status::ok);
   }
   CHECK_EQ(g_counts[rig.rank()].handled.load(), 3 * calls * all.size());
+  CHECK_EQ(g_counts[rig.rank()].wrong.load(), 0);
+}
+
+void on_slow(am::Token& token) {
+  const std::uint64_t begin = monotonic_ns();
+  while (monotonic_ns() - begin < 300'000) {
+  }
+  ++counts_of(token).handled;
+}
+void on_enough(am::Token& token) { ++counts_of(token).wrong; }
+
+/// A thread waits in one bundle, and finds messages at every look. The calls of another thread have
+/// their turns all the same.
+void busy_wait(Rig& rig) {
+  Parallel busy(rig);
+  Parallel quiet(rig);
+  Counts& mine = g_counts[rig.rank()];
+  if (rig.rank() == 0) {
+    constexpr int kCalls = 20;
+    std::atomic<bool> done{false};
+    REQUIRE_EQ(busy.bundle.wait_until([&] { return mine.handled >= 20; }, kLimitNs), Status::ok);
+    std::thread beside([&] {
+      for (int i = 0; i < kCalls; ++i) mine.sum += quiet.endpoint.is_mapped(am::Index{1}) ? 1 : 0;
+      done = true;
+    });
+    CHECK_EQ(busy.bundle.wait_until([&] { return done.load(); }, kLimitNs), Status::ok);
+    beside.join();
+    CHECK_EQ(mine.sum.load(), std::uint64_t{kCalls});
+    for (std::uint32_t r = 1; r < rig.size(); ++r)
+      rig.ok(busy.endpoint.request<on_enough>(am::Index{r}));
+  } else {
+    while (mine.wrong == 0) rig.ok(busy.endpoint.request<on_slow>(am::Index{0}));
+  }
+  REQUIRE_EQ(busy.bundle.barrier(), Status::ok);
 }
 
 void on_note(am::Token& token) { ++counts_of(token).sum; }
@@ -435,6 +478,7 @@ void replies_alone(Rig& rig) {
 constexpr std::array kCases{
     Case{"parallel.replies_alone", Needs::two, replies_alone},
     Case{"parallel.several_contexts", Needs::any, several_contexts},
+    Case{"parallel.busy_wait", Needs::two, busy_wait},
     Case{"parallel.unmap_under_a_wait", Needs::two, unmap_under_a_wait},
     Case{"parallel.unmap_beside_requests", Needs::two, unmap_beside_requests},
     Case{"parallel.waits_beside_a_waiting_handler", Needs::any, waits_beside_a_waiting_handler},

@@ -98,6 +98,13 @@ foreach(ranks 1 2)
             "on_guilty_long" long)
 endforeach()
 
+# A handler's wait serves another bundle, whose handler waits as well.
+viaduct_add_program(am_nested_waits SOURCES am_nested_waits.cpp)
+viaduct_add_script_test(
+  NAME am_nested_waits LABELS multiprocess TIMEOUT 120 PROCESSORS 2
+  COMMAND ${CMAKE_COMMAND} -E env VIADUCT_AM_SLOTS=8 VIADUCT_AM_CREDITS=3 $<TARGET_FILE:viaduct-run> -n 3 --timeout 110
+          $<TARGET_FILE:am_nested_waits>)
+
 # More ranks than rings that a poll looks at.
 viaduct_add_program(am_barrier SOURCES am_barrier.cpp)
 foreach(ranks 3 12 16)

@@ -4,8 +4,8 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <map>
 
+#include "runtime/one_of_rank.hpp"
 #include "via/channel/nic.hpp"
 #include "viaduct/job.hpp"
 #include "viaduct/runtime/segment.hpp"
@@ -32,17 +32,8 @@ bool Client::is_home() const noexcept { return home_.load(kRelaxed) == this_thre
 
 void Client::come_home() noexcept { home_.store(this_thread(), kRelaxed); }
 
-/// Ranks may be threads of one process, each with a job of its own.
 std::shared_ptr<Engine> Engine::of(Job& job) {
-  static std::mutex mutex;
-  static std::map<Job*, std::weak_ptr<Engine>> engines;
-  const std::lock_guard lock(mutex);
-  std::erase_if(engines, [](const auto& entry) { return entry.second.expired(); });
-  std::weak_ptr<Engine>& known = engines[&job];
-  if (std::shared_ptr<Engine> there = known.lock()) return there;
-  auto made = std::make_shared<Engine>(job);
-  known = made;
-  return made;
+  return one_of_rank<Engine>(job, [&job] { return std::make_shared<Engine>(job); });
 }
 
 Engine::Engine(Job& job) : job_(job), attention_(Nic::make_attention(job)) {}

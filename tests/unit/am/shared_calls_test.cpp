@@ -51,6 +51,25 @@ void add_one(Part& part) noexcept {
   part.count = before + 1;
 }
 
+/// The handler that a bundle runs, for its gate.
+class Handler {
+ public:
+  explicit Handler(Gate& gate) : gate_(gate) {
+    gate_.depth = &depth_;
+    gate_.depth_base = &kNone;
+  }
+  ~Handler() { gate_.depth = nullptr; }
+  Handler(const Handler&) = delete;
+  Handler& operator=(const Handler&) = delete;
+  void begin() noexcept { depth_ = 1; }
+  void end() noexcept { depth_ = 0; }
+
+ private:
+  static constexpr std::uint32_t kNone = 0;
+  Gate& gate_;
+  std::uint32_t depth_ = 0;
+};
+
 constexpr std::size_t kThreads = 3;
 constexpr std::uint32_t kReserveAfter = 16;
 
@@ -157,7 +176,7 @@ TEST_F(SharedCallsTest, AParkedHandlerKeepsItsBundleAndLetsOthersPass) {
   ASSERT_TRUE(calls_.try_pass(part.gate));  // a handler runs
   calls_.enter(nullptr);
   EXPECT_EQ(part.gate.state.load(), Gate::kParked);
-  const SharedCalls::Pause pause = calls_.pause(&part.gate);
+  const SharedCalls::Pause pause = calls_.pause();
   std::thread([&] {
     EXPECT_FALSE(calls_.try_enter(&part.gate));
     EXPECT_TRUE(calls_.try_enter(&parts_[1].gate));
@@ -171,47 +190,77 @@ TEST_F(SharedCallsTest, AParkedHandlerKeepsItsBundleAndLetsOthersPass) {
   EXPECT_EQ(part.gate.state.load(), Gate::kOpen);
 }
 
-/// A wait that holds the lock of one context serves the bundles of another one.
-TEST_F(SharedCallsTest, AThreadHoldsTheLocksOfSeveralContexts) {
-  SharedCalls others;
-  SharedCalls third;
-  ASSERT_TRUE(calls_.enter(nullptr));
-  ASSERT_TRUE(others.try_enter(nullptr));
-  ASSERT_TRUE(third.try_enter(nullptr));
-  ASSERT_TRUE(calls_.try_enter(nullptr));
-  third.leave();
-  const SharedCalls::Pause pause = others.pause(nullptr);
-  EXPECT_TRUE(calls_.is_held());
-  EXPECT_FALSE(others.is_held());
-  ASSERT_TRUE(others.resume(pause, nullptr));
-  others.leave();
-  calls_.leave();
-  EXPECT_TRUE(calls_.is_held());
-  const auto can_enter = [](SharedCalls& calls) {
-    bool can = false;
-    std::thread([&] {
-      if ((can = calls.try_enter(nullptr))) calls.leave();
-    }).join();
-    return can;
-  };
-  EXPECT_FALSE(can_enter(calls_));
-  EXPECT_TRUE(can_enter(others));
-  calls_.leave();
-  for (SharedCalls* calls : {&calls_, &others, &third}) EXPECT_TRUE(can_enter(*calls));
+/// Whether another thread can take the lock for a call into the bundle of @p called.
+bool can_enter(SharedCalls& calls, Gate* called) {
+  bool can = false;
+  std::thread([&] {
+    if ((can = calls.try_enter(called))) calls.leave();
+  }).join();
+  return can;
 }
 
-/// Calls into other contexts do not open the gate of a handler that has parked its bundle.
-TEST_F(SharedCallsTest, AParkedHandlerCallsAnotherContext) {
-  SharedCalls others;
+/// A handler's wait serves another bundle, whose handler waits in turn.
+TEST_F(SharedCallsTest, APauseParksEveryBundleWhoseHandlerTheThreadRuns) {
+  Handler first(parts_[0].gate);
+  Handler second(parts_[1].gate);
+  ASSERT_TRUE(calls_.enter(&parts_[0].gate));
+  first.begin();
+  const SharedCalls::Pause outer = calls_.pause();
+  EXPECT_FALSE(can_enter(calls_, &parts_[0].gate));
+  EXPECT_TRUE(can_enter(calls_, &parts_[1].gate));
+  ASSERT_TRUE(calls_.try_enter(&parts_[1].gate));
+  second.begin();
+  const SharedCalls::Pause inner = calls_.pause();
+  EXPECT_FALSE(can_enter(calls_, &parts_[0].gate));
+  EXPECT_FALSE(can_enter(calls_, &parts_[1].gate));
+  EXPECT_TRUE(can_enter(calls_, &parts_[2].gate));
+  ASSERT_TRUE(calls_.resume(inner, &parts_[1].gate));
+  EXPECT_EQ(parts_[0].gate.state.load(), Gate::kParked) << "the outer pause lasts";
+  EXPECT_EQ(parts_[1].gate.state.load(), Gate::kOpen);
+  second.end();
+  calls_.leave();
+  ASSERT_TRUE(calls_.resume(outer, &parts_[0].gate));
+  first.end();
+  calls_.leave();
+  for (Part& part : parts_) EXPECT_TRUE(can_enter(calls_, &part.gate));
+}
+
+/// The predicate of a wait polls a bundle whose handler waits in another thread.
+TEST_F(SharedCallsTest, TheHolderGivesWayToAHandlerThatWaitsElsewhere) {
+  Part& part = parts_[0];
+  std::atomic<bool> ready = false;
+  std::thread other([&] {
+    ASSERT_TRUE(calls_.try_pass(part.gate));
+    ASSERT_TRUE(calls_.enter(&part.gate));
+    const SharedCalls::Pause pause = calls_.pause();
+    ready = true;
+    ASSERT_TRUE(calls_.resume(pause, &part.gate));  // blocks until the holder gives way
+    calls_.leave();
+    calls_.go_out(part.gate);
+  });
+  ASSERT_TRUE(calls_.enter(nullptr));
+  while (!ready) {
+    calls_.leave();
+    std::this_thread::yield();
+    ASSERT_TRUE(calls_.enter(nullptr));
+  }
+  for (Looks looks; !calls_.enter(&part.gate);) calls_.give_way(looks);
+  EXPECT_TRUE(calls_.is_held());
+  calls_.leave();
+  calls_.leave();
+  EXPECT_FALSE(calls_.is_held());
+  other.join();
+}
+
+/// A handler's calls in its wait leave its bundle parked.
+TEST_F(SharedCallsTest, AParkedHandlersCallsKeepItsBundleParked) {
   Part& part = parts_[0];
   ASSERT_TRUE(calls_.try_pass(part.gate));
-  calls_.enter(&part.gate);
-  ASSERT_TRUE(others.try_enter(nullptr));
-  others.leave();
-  EXPECT_EQ(part.gate.state.load(), Gate::kParked);
-  const SharedCalls::Pause pause = calls_.pause(&part.gate);
-  ASSERT_TRUE(calls_.try_enter(&parts_[1].gate));  // serves another bundle before it comes back
+  ASSERT_TRUE(calls_.enter(&part.gate));
+  const SharedCalls::Pause pause = calls_.pause();
+  ASSERT_TRUE(calls_.try_enter(&parts_[1].gate));
   calls_.leave();
+  EXPECT_EQ(part.gate.state.load(), Gate::kParked);
   ASSERT_TRUE(calls_.resume(pause, &part.gate));
   EXPECT_EQ(part.gate.state.load(), Gate::kParked);
   calls_.leave();

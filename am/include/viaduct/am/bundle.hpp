@@ -40,10 +40,11 @@ class Bundle {
     sequential,
     /// Any thread may, and handlers run one at a time. Calls that send or take plain short messages
     /// of this host are serialised by the bundle's own lock, so that threads with a bundle each do
-    /// not meet; all others by one lock of the context. Other waits of the thread that made it
-    /// serve it, too. While a handler waits for room for its reply, calls of other threads into the
-    /// bundle wait for that handler and handle the replies of their thread's other bundles; a poll
-    /// handles nothing and returns.
+    /// not meet; all others by one lock of the rank. Other waits of the thread that made it serve
+    /// it, too. While a handler waits (for room for its reply, or for that lock), calls of other
+    /// threads into the bundle wait for that handler and handle the replies of their thread's other
+    /// bundles; a poll handles nothing and returns. So two handlers may not call into each other's
+    /// bundles: each would wait for the other one's end.
     parallel,
   };
   /// Which messages a poll may handle: replies alone, or requests too.
@@ -183,7 +184,7 @@ class Bundle {
 
   detail::Dispatcher dispatcher_;  // first: inline paths look at it
   Threads threads_;
-  SharedCalls* calls_ = nullptr;  // the context's; null: the bundle is sequential
+  SharedCalls* calls_ = nullptr;  // the rank's; null: the bundle is sequential
   detail::Gate gate_;
   bool has_short_calls_ = false;  // parallel, and all ranks share memory
   /// Of a sequential bundle: the thread that is in one of its calls, but for the inline ones, and
