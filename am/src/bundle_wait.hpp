@@ -19,16 +19,17 @@ namespace viaduct::am {
 class Bundle::Exclusive {
  public:
   explicit Exclusive(Bundle& bundle) noexcept : bundle_(bundle) {
-    if (bundle_.calls_ != nullptr) (void)bundle_.calls_->enter(&bundle_.gate_);  // its own
+    entered_ = bundle_.calls_ != nullptr && bundle_.calls_->enter(&bundle_.gate_);  // its own
   }
   ~Exclusive() {
-    if (bundle_.calls_ != nullptr) bundle_.calls_->leave();
+    if (entered_) bundle_.calls_->leave();
   }
   Exclusive(const Exclusive&) = delete;
   Exclusive& operator=(const Exclusive&) = delete;
 
  private:
   Bundle& bundle_;
+  bool entered_ = false;
 };
 
 /// Comes back into a parallel bundle by @p come_in, which answers false while a handler of the
@@ -40,6 +41,7 @@ bool Bundle::come_in_until(Run run, std::uint64_t until, ComeIn&& come_in) noexc
   SharedCalls& calls = dispatcher_.context.shared_->calls;
   for (Looks looks; !come_in(&gate_); calls.give_way(looks)) {
     if (monotonic_ns() >= until) {
+      calls.give_way(looks);   // a program may ask again and again
       (void)come_in(nullptr);  // for the way out alone
       return false;
     }
@@ -57,10 +59,22 @@ class Bundle::WaitPause final : public via::channel::SleepLocks {
         calls_(bundle.dispatcher_.context.shared_->calls),
         run_(run),
         until_(until) {}
+  /// Comes back into @p bundle, of which another thread may run a handler since this thread's wait
+  /// has run functions that paused, too: a predicate, or handlers of other bundles.  @return
+  /// Status::timeout: as is_in_time().
+  static Status come_back(Bundle& bundle, Run run, std::uint64_t until) noexcept {
+    if (bundle.calls_ == nullptr || !SharedCalls::is_parked_elsewhere(bundle.gate_))
+      return Status::ok;
+    WaitPause pause(bundle, run, until);
+    pause.before_kernel();
+    pause.after_kernel();
+    return pause.is_in_time() ? Status::ok : Status::timeout;
+  }
   /// After a look of a wait that has found @p n messages. @p wanted_since: when another thread was
   /// first seen to wait for the lock; 0: none was.
   void after_look(std::uint32_t n, std::uint64_t& wanted_since) noexcept {
-    if (n != 0 && !is_turn_over(wanted_since)) return;
+    if (n != 0 && !is_turn_over(wanted_since) && come_back(bundle_, run_, until_) == Status::ok)
+      return;
     wanted_since = 0;
     before_kernel();
   }
@@ -189,12 +203,16 @@ Status Bundle::wait_loop(Activity activity, const char* operation, std::uint32_t
   ShownWait shown(job, dispatcher_.slow - dispatcher_.depth_base);
   shown.show(operation, peer, activity);
   bool finished = false;  // done() may act: it is not asked again after it has said yes
-  const auto ask = [&] { return finished || (finished = done()); };
   Backoff backoff(job.wait_policy());
   Backoff::Stage stage = Backoff::Stage::spun;
   via::channel::Engine& engine = served_->engine();
-  Status status = Status::ok;
   const std::uint64_t until = end_of_wait(timeout_ns);
+  Status status = WaitPause::come_back(*this, run, until);
+  const auto is_finished = [&] { return finished || (finished = done()); };
+  const auto ask = [&] {
+    status = WaitPause::come_back(*this, run, until);
+    return status == Status::ok && is_finished();
+  };
   std::uint64_t wanted_since = 0;
   for (std::uint32_t looks = 1; status == Status::ok; ++looks) {
     std::uint32_t n = dispatcher_.poll(run == Run::all);
@@ -227,7 +245,7 @@ Status Bundle::wait_loop(Activity activity, const char* operation, std::uint32_t
       const std::int64_t report = job.settings().hang_report_ns;  // to come back to it
       if (report != 0) shorten(limit, report);
       shorten(limit, reply_wait == nullptr ? kLookNs : reply_wait->most_ns());
-      if (!block(run, until, limit, ask)) status = Status::timeout;
+      if (!block(run, until, limit, is_finished)) status = Status::timeout;
     }
   }
   return finished ? Status::ok : status;

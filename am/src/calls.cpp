@@ -69,8 +69,9 @@ std::uint32_t PendingCall::await_slowly() noexcept {
 }
 
 Status PendingCall::await_for(std::int64_t timeout_ns) noexcept {
-  const Bundle::Guard guard(*bundle, "Future::wait");
+  const Bundle::Guard guard(*bundle, "Future::wait", timeout_ns);
   if (is_ready()) return Status::ok;
+  if (!guard.is_in_time()) return Status::timeout;
   std::uint32_t peer = RankRecord::kNoPeer;
   for (const EndpointCore* endpoint : bundle->dispatcher_.endpoints)
     for (const auto& map : endpoint->table.maps())

@@ -94,9 +94,9 @@ Context::Context(Job& job)
   job.stats().add("am", kCounterNames, counters_);
 }
 
-void Context::lock_calls() noexcept { shared_->calls.enter(nullptr); }
+void Context::lock_calls() noexcept { shared_->calls.enter_group(); }
 
-void Context::unlock_calls() noexcept { shared_->calls.leave(); }
+void Context::unlock_calls() noexcept { shared_->calls.leave_group(); }
 
 Context::~Context() { job_.stats().remove(counters_); }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <utility>
 
 #include "runtime/one_of_rank.hpp"
 #include "viaduct/runtime/wait.hpp"
@@ -179,7 +180,7 @@ void SharedCalls::put_down() noexcept {
 
 /// The holder's next call.
 bool SharedCalls::enter_again(const Gate* called) noexcept {
-  if (called != nullptr && is_parked_elsewhere(*called)) return false;
+  if (called != nullptr && groups_ == 0 && is_parked_elsewhere(*called)) return false;
   ++depth_;
   return true;
 }
@@ -206,6 +207,16 @@ bool SharedCalls::try_enter(Gate* called) noexcept {
   if (clear(called)) return true;
   leave();
   return false;
+}
+
+void SharedCalls::enter_group() noexcept {
+  (void)enter(nullptr);
+  ++groups_;
+}
+
+void SharedCalls::leave_group() noexcept {
+  --groups_;
+  leave();
 }
 
 void SharedCalls::leave() noexcept {
@@ -241,7 +252,7 @@ SharedCalls::Pause SharedCalls::pause() noexcept {
     for (Looks looks; !gate->state.compare_exchange_strong(expected, Gate::kParked); looks.next())
       expected = Gate::kOpen;  // it shows a thread for a moment that has come too late
   }
-  const Pause pause{depth_};
+  const Pause pause{depth_, std::exchange(groups_, 0)};
   put_down();
   return pause;
 }
@@ -250,6 +261,7 @@ bool SharedCalls::resume(const Pause& pause, Gate* called) noexcept {
   CallingThread& me = *calling_thread;
   if (!lock(called)) return false;
   hold(me, pause.depth);
+  groups_ = pause.groups;
   for (Gate* const gate : gates_) {
     const bool is_mine = gate->state.load() == Gate::kParked && gate->parker.load(kRelaxed) == &me;
     if (is_mine && gate->pause == me.pauses) gate->state.store(Gate::kOpen);

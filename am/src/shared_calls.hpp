@@ -93,6 +93,10 @@ class SharedCalls {
   /// handler of that bundle.
   [[nodiscard]] bool try_enter(Gate* called) noexcept;
   void leave() noexcept;
+  /// The same for a group of calls that never wait: until leave_group(), the holder's calls into a
+  /// bundle do not wait for a handler that waits in another thread.  Blocks as enter().
+  void enter_group() noexcept;
+  void leave_group() noexcept;
   /// @return whether a handler of the bundle of @p gate waits in another thread.  Precondition: the
   /// calling thread holds the lock.
   [[nodiscard]] static bool is_parked_elsewhere(const Gate& gate) noexcept {
@@ -116,6 +120,7 @@ class SharedCalls {
   /// The state of the lock that resume() restores after a wait.
   struct Pause {
     std::uint32_t depth = 0;
+    std::uint32_t groups = 0;
   };
   /// Releases the lock, however often it was taken, and parks the bundles whose handlers this
   /// thread runs until resume(). Pauses may be nested.  Precondition: the lock is held.
@@ -190,7 +195,8 @@ class SharedCalls {
   AtomicWord<std::uint32_t> closed_ = 0;  // 1: the lock is held
   const std::uint32_t reserve_after_;     // 0: never
   AtomicWord<const detail::CallingThread*> holder_ = nullptr;
-  std::uint32_t depth_ = 0;  // how often the holder has taken it
+  std::uint32_t depth_ = 0;   // how often the holder has taken it
+  std::uint32_t groups_ = 0;  // of the holder, that have not ended
   // A thread that makes one call after the other leaves a turn to those that wait.
   AtomicWord<std::uint32_t> waiting_ = 0;
   AtomicWord<const void*> last_ = nullptr;  // the thread that has had the lock last

@@ -1,7 +1,8 @@
 /* The gate of a parallel bundle (am/src/shared_calls.hpp): N threads make CALLS calls each, short or long ones, into one
- * bundle or past it; a handler of a short call may make a long one. All choices are free, also for whom the gate is
- * reserved. Checked: one thread at a time is behind the gate, nobody is while a thread has the calls' lock, and no
- * thread is stuck.
+ * bundle or past it. A handler of a short call may make a long one; a handler that a long call runs may wait, and puts
+ * the lock down meanwhile. All choices are free, also for whom the gate is reserved. Checked: one thread at a time is
+ * behind the gate; nobody is while a thread has the calls' lock, or has left a handler of the bundle in the middle; and
+ * no thread is stuck.
  *
  * Memory order (x86): each thread's plain stores wait in its buffer, in order, for any time; its loads do not wait for
  * them. A locked instruction waits until the own buffer is empty. The barrier of the process waits for each thread's
@@ -18,6 +19,10 @@
 #endif
 #ifndef DEPTH
 #define DEPTH 3 /* stores that a buffer holds */
+#endif
+
+#if N == 2 || CALLS == 1 /* else the search is too large */
+#define PAUSES
 #endif
 
 #define NOBODY N
@@ -43,10 +48,12 @@ chan buffer[N] = [DEPTH] of { bit, byte };
 /* Who is where, for the checks. */
 byte behind;
 bit alone;
+byte parker = NOBODY;
+byte paused; /* handlers of the bundle in a pause of a holder */
 
 #define ME _pid
 #define DRAINED empty(buffer[ME])
-#define COME_IN atomic { assert(behind == 0 && !alone); behind++ }
+#define COME_IN atomic { assert(behind == 0 && !alone && paused == 0); behind++ }
 
 /* As try_reserved(): the thread's word, then the looks at the lock and at the owner, which may overtake it. */
 inline try_reserved() {
@@ -127,7 +134,7 @@ inline clear(called) {
   :: passed -> cleared = 1 /* behind the gate itself */
   :: else ->
      do
-     :: state == PARKED -> cleared = !called; is_parked = 1; break
+     :: state == PARKED -> cleared = (!called || parker == ME); is_parked = 1; break
      :: state == OPEN ->
         if
         :: who == NOBODY || who == ME || !inside[who] -> cleared = 1; is_parked = 0; break
@@ -158,6 +165,9 @@ inline long_call(called) {
 #ifdef MUTANT_PARKS_OVER
      atomic { DRAINED; state = PARKED; behind-- };
 #else
+#ifdef PAUSES
+     parker = ME;
+#endif
      if
      :: by_state -> atomic { DRAINED; state = PARKED; behind-- }
      :: else -> atomic { DRAINED && state == OPEN -> state = PARKED; behind-- }
@@ -175,7 +185,33 @@ inline long_call(called) {
      :: else -> atomic { DRAINED; closed = 0; locked = 0 }; state != PARKED
      fi
   od;
-  atomic { assert(behind == 0 && !alone); alone = 1 };
+  atomic { assert(behind == 0 && !alone && !(called && paused != 0)); alone = 1 };
+#ifdef PAUSES
+  if
+  :: true
+  :: state == OPEN && !passed -> /* a handler of the bundle runs and waits, as pause() and resume() */
+#ifndef MUTANT_KEEPS_OWNER
+     owner = NOBODY;
+#endif
+     parker = ME;
+     atomic { DRAINED && state == OPEN -> state = PARKED; paused++ };
+     alone = 0;
+     atomic { DRAINED; closed = 0 };
+     locked = 0;
+     do
+     :: atomic { !locked && DRAINED -> locked = 1 };
+        closed = 1;
+        clear(1);
+        if
+        :: cleared -> break
+        :: else -> assert(0)
+        fi
+     od;
+     atomic { assert(behind == 0 && !alone); alone = 1; paused-- };
+     assert(state == PARKED && parker == ME);
+     atomic { DRAINED; state = OPEN }
+  fi;
+#endif
   atomic { DRAINED; alone = 0; closed = 0 };
   locked = 0;
   if

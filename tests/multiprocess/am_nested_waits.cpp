@@ -1,6 +1,8 @@
 /// @file
 /// A handler waits with its reply, its wait serves another bundle, and a handler of that one waits
-/// in turn: other threads stay out of both bundles.
+/// in turn: other threads stay out of both bundles. Then a thread waits in the first bundle, and is
+/// in a handler of the second one, when another thread's handler waits in the first one: the first
+/// thread stays out of that bundle until the handler has ended.
 ///
 ///     VIADUCT_AM_SLOTS=8 VIADUCT_AM_CREDITS=3 viaduct-run -n 3 am_nested_waits
 ///
@@ -8,7 +10,7 @@
 ///     poll rank 2 <-question x 3-- rank 0, bundle second   the third refused answer finds no room
 ///     to go back
 ///
-/// Both peers poll again when the second thread of rank 0 has looked at both bundles.
+/// Both peers poll again when the threads of rank 0 have looked at both bundles.
 
 #include <array>
 #include <atomic>
@@ -35,12 +37,29 @@ std::atomic<int> g_asked{0};
 std::atomic<int> g_answers{0};
 std::atomic<int> g_sent_back{0};
 std::atomic<int> g_hellos{0};
-bool g_wrong = false;
+std::atomic<int> g_late{0};
+std::atomic<int> g_in_ask{0};
+std::atomic<bool> g_wrong{false};
+
+void expect(bool passed, const char* what) {
+  if (passed) return;
+  std::printf("not so: %s\n", what);
+  g_wrong = true;
+}
 
 void on_answer(am::Token&, Wide) { ++g_answers; }
 void on_ask(am::Token& token) {
   ++g_asked;
+  ++g_in_ask;
   token.reply<on_answer>(Wide{});
+  --g_in_ask;
+}
+/// Comes while an ask is being handled.
+void on_late(am::Token& token) {
+  const std::array<std::uint64_t, 16> words{};
+  expect(g_in_ask == 0, "one handler of a bundle runs at a time");
+  ++g_late;
+  token.send_back(am::Undeliverable::bad_arguments, words, sizeof words);
 }
 void on_refused(am::Token& token) {
   const std::array<std::uint64_t, 16> words{};
@@ -53,12 +72,6 @@ void on_question(am::Token& token) {
 }
 void on_hello_reply(am::Token&) { ++g_hellos; }
 void on_hello(am::Token& token) { token.reply<on_hello_reply>(); }
-
-void expect(bool passed, const char* what) {
-  if (passed) return;
-  std::printf("not so: %s\n", what);
-  g_wrong = true;
-}
 
 void nap() {
   constexpr timespec kNap{0, 1'000'000};
@@ -119,6 +132,60 @@ void wait_in_handlers(Ends& ends, Job& job) {
   beside.join();
 }
 
+/// Rank 0 in the second part.
+void wait_outside(Ends& ends, Job& job) {
+  for (int i = 0; i < kAsks; ++i)
+    expect(ends.of_second.request<on_question>(am::Index{2}) == Status::ok, "a question");
+  job.bootstrap().fence();  // the refused answers are here
+  std::thread beside([&] {
+    expect(nap_until([] { return g_sent_back == kAsks; }), "three answers are sent back");
+    job.bootstrap().fence();  // rank 1 asks
+    while (g_asked < kAsks) {
+      (void)ends.first.poll();
+      nap();
+    }
+  });
+  std::thread director([&] {
+    expect(nap_until([] { return g_asked == kAsks; }), "the asks are begun");
+    for (int i = 0; i < 20; ++i) nap();
+    job.bootstrap().fence();  // rank 2 sends late messages, and polls
+    for (int i = 0; i < 100; ++i) nap();
+    expect(g_in_ask == 1, "a handler waits for room until rank 1 polls again");
+    job.bootstrap().fence();  // rank 1 polls
+  });
+  const auto all_done = [] { return g_late == kAsks && g_asked == kAsks && g_in_ask == 0; };
+  expect(ends.first.wait_until(all_done, kLimitNs) == Status::ok, "all is handled");
+  beside.join();
+  director.join();
+}
+
+void second_part(Ends& ends, Job& job) {
+  job.bootstrap().fence();
+  g_asked = g_answers = g_sent_back = 0;
+  job.bootstrap().fence();
+  const std::uint32_t me = index(job.rank());
+  if (me == 0) return wait_outside(ends, job);
+  if (me == 2)
+    expect(ends.second.wait_until([] { return g_asked == kAsks; }, kLimitNs) == Status::ok,
+           "all questions come");
+  job.bootstrap().fence();
+  job.bootstrap().fence();
+  if (me == 1) {
+    for (int i = 0; i < kAsks; ++i)
+      expect(ends.of_first.request<on_ask>(am::Index{0}) == Status::ok, "an ask");
+  }
+  job.bootstrap().fence();
+  if (me == 2) {
+    for (int i = 0; i < kAsks; ++i)
+      expect(ends.of_first.request<on_late>(am::Index{0}) == Status::ok, "a late message");
+    (void)ends.second.wait_until([] { return false; }, 50'000'000);
+  }
+  job.bootstrap().fence();
+  if (me == 1)
+    expect(ends.first.wait_until([] { return g_answers == kAsks; }, kLimitNs) == Status::ok,
+           "all answers come");
+}
+
 int body(Job& job, int, char**) {
   Ends ends(job);
   const auto ignore = [](const am::Returned&) {};
@@ -128,7 +195,7 @@ int body(Job& job, int, char**) {
   const auto number = ends.of_second.name().number;
   expect(ends.of_second.map(am::Index{2}, {Rank{2}, number}, am::Tag{}) == Status::ok, "map");
   const std::uint32_t me = index(job.rank());
-  if (me == 0 || me == 1) {  // connects
+  {  // connects
     am::Endpoint& endpoint = me == 0 ? ends.of_second : ends.of_first;
     expect(endpoint.request<on_hello>(am::Index{me == 0 ? 2U : 0U}) == Status::ok, "a hello");
     am::Bundle& bundle = me == 0 ? ends.second : ends.first;
@@ -152,6 +219,8 @@ int body(Job& job, int, char**) {
     job.bootstrap().fence();
   }
   // Bundle second of rank 2 is polled by the waits of the barrier, as all of the thread's are.
+  expect(ends.first.barrier() == Status::ok, "the barrier between the parts");
+  second_part(ends, job);
   expect(ends.first.barrier() == Status::ok, "the last barrier");
   return g_wrong ? 1 : 0;
 }

@@ -48,7 +48,7 @@ bool has_event(viaduct_am_bundle& bundle) noexcept {
   if (!bundle.is_alive || bundle.first == nullptr) return true;
   bring_home(bundle);
   for (Port* port = bundle.first; port != nullptr; port = port->next)
-    if (port->bundle().has_pending()) return true;
+    if (!is_busy_elsewhere(*port) && port->bundle().has_pending()) return true;
   return bundle.event.load(std::memory_order_relaxed);
 }
 
