@@ -1,6 +1,7 @@
 #pragma once
 // The accesses of one process in one epoch: for each 4 bytes of any process' memory that it has
-// touched, the first read and the first write.
+// touched, the first read and the first write. Later ones of other bytes join them where time and
+// kind are the same.
 
 #include <array>
 #include <cstddef>
@@ -75,9 +76,10 @@ class Shadow {
     Noted& kept =
         recent.page->granules[(word >> kGranuleShift) % kGranules].noted[is_write ? 1 : 0];
     if ((access.bytes & ~kept.bytes) == 0) return;
-    const auto all = static_cast<std::uint8_t>(kept.bytes | access.bytes);
-    if (kept.bytes == 0) kept = access;
-    kept.bytes = all;
+    if (kept.bytes == 0)
+      kept = access;
+    else if (kept.time == access.time && kept.kind == access.kind)
+      kept.bytes = static_cast<std::uint8_t>(kept.bytes | access.bytes);
   }
   Page* page(std::uint64_t number);
   Page* new_page();

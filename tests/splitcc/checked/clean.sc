@@ -108,6 +108,26 @@ int what;
 }
 
 /* Nodes of all processes, which atomic functions link. */
+/* A byte of the process' own before another process' store, and its neighbour after it. */
+void bytes()
+{
+    static char line[8];
+    static double token;
+    static int sum;
+
+    if (PROCS > 1 && MYPROC == 1) {
+        sum += line[0];
+        store_sync(sizeof(double));
+        sum += line[1];
+        CHECK(sum == 'a');
+    }
+    if (PROCS > 1 && MYPROC == 0) {
+        *toglobal(1, &line[1]) = 'a';
+        *toglobal(1, &token) :- 1.0;
+    }
+    barrier();
+}
+
 void published()
 {
     list *global at;
@@ -159,6 +179,7 @@ splitc_main()
     }
     ping_pong();
     barrier();
+    bytes();
     published();
     return 0;
 }
