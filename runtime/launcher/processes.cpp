@@ -38,7 +38,13 @@ void pause_a_moment() noexcept {
 struct Stat {
   char state = '\0';
   pid_t parent = 0;
+  long threads = 0;
   unsigned long long start = 0;
+
+  /// The state is the first thread's, which may have ended while others run on.
+  [[nodiscard]] bool has_ended() const noexcept {
+    return state == 'X' || (state == 'Z' && threads <= 1);
+  }
 };
 
 Stat read_stat(pid_t pid) {
@@ -50,9 +56,9 @@ Stat read_stat(pid_t pid) {
   Stat stat;
   fields >> stat.state >> stat.parent;
   std::string skipped;
-  constexpr int kBetween = 17;  // from the fifth field to the one before starttime, the 22nd
+  constexpr int kBetween = 15;  // from the fifth field to the one before num_threads, the 20th
   for (int i = 0; i < kBetween; ++i) fields >> skipped;
-  fields >> stat.start;
+  fields >> stat.threads >> skipped >> stat.start;
   return stat;
 }
 
@@ -107,12 +113,12 @@ char process_state(pid_t pid) { return read_stat(pid).state; }
 
 std::vector<Found> descendants_of(pid_t ancestor, const std::vector<pid_t>& except) {
   std::multimap<pid_t, Found> children;
-  std::map<pid_t, char> states;
+  std::map<pid_t, bool> ended;
   for (const pid_t pid : all_processes()) {
     const Stat stat = read_stat(pid);
     if (stat.state == '\0') continue;
     children.emplace(stat.parent, Found{pid, stat.start});
-    states.emplace(pid, stat.state);
+    ended.emplace(pid, stat.has_ended());
   }
   std::vector<Found> found;
   std::vector<pid_t> open{ancestor};
@@ -123,7 +129,7 @@ std::vector<Found> descendants_of(pid_t ancestor, const std::vector<pid_t>& exce
       const pid_t pid = child->second.pid;
       if (std::find(except.begin(), except.end(), pid) != except.end()) continue;
       open.push_back(pid);
-      if (states[pid] != 'Z' && states[pid] != 'X') found.push_back(child->second);
+      if (!ended[pid]) found.push_back(child->second);
     }
   }
   return found;

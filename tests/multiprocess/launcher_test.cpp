@@ -223,6 +223,15 @@ TEST(Failure, ChildrenLeftBehindEndWithTheJob) {
   EXPECT_LT(result.seconds, driver::kHangSeconds);
 }
 
+TEST(Failure, ChildrenWhoseFirstThreadHasEndedEndWithTheJob) {
+  const Result result = launched({"-n", "1"}, {"leave-thread"});
+  EXPECT_EQ(result.code, 0);
+  EXPECT_EQ(result.err, "");
+  ASSERT_TRUE(has(result.out, "child ")) << result.out;
+  const pid_t child = std::stoi(result.out.substr(result.out.find("child ") + 6));
+  if (::kill(child, SIGKILL) == 0) ADD_FAILURE() << "process " << child << " was left";
+}
+
 TEST(Failure, MalformedBytesNameTheRank) {
   for (int seed = 1; seed <= 10; ++seed) {
     const Result result = launched({"-n", "3"}, {"garbage", std::to_string(seed), "1"});

@@ -423,6 +423,7 @@ const std::map<std::string, Verb>& verbs() {
                                                {"children", actor::children},
                                                {"children-cleared", actor::children},
                                                {"leave-child", actor::leave_child},
+                                               {"leave-thread", actor::leave_thread},
                                                {"scribble", actor::scribble},
                                                {"name-victim", actor::name_victim},
                                                {"misuse", actor::misuse_in_child},

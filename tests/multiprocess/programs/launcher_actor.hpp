@@ -57,6 +57,8 @@ int name_victim(viaduct::Job& job, char** argv);
 int children(viaduct::Job& job, char** argv);
 /// A child that keeps the output open after its rank has ended.
 int leave_child(viaduct::Job& job, char** argv);
+/// The same by a child whose first thread has ended while another runs on.
+int leave_thread(viaduct::Job& job, char** argv);
 /// Fills shared memory and uses the standard streams, open or not; the memory must not change.
 int streams(viaduct::Job& job, char** argv);
 /// Writes to both output streams without end.

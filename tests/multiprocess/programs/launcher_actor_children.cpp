@@ -1,10 +1,14 @@
 // Ranks of launcher_actor that have children.
 
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <array>
+#include <chrono>
 #include <csignal>
+#include <fstream>
 #include <string>
+#include <thread>
 
 #include "tests/multiprocess/programs/launcher_actor.hpp"
 #include "viaduct/job.hpp"
@@ -23,11 +27,26 @@ void child_hang(char**) {
 
 namespace {
 
-void fork_child(void (*body)(char**), char** argv) {
-  if (::fork() == 0) {
+pid_t fork_child(void (*body)(char**), char** argv) {
+  const pid_t pid = ::fork();
+  if (pid == 0) {
     body(argv);
     ::_exit(1);
   }
+  return pid;
+}
+
+void child_of_threads(char**) {
+  std::thread(hang).detach();
+  ::syscall(SYS_exit, 0);  // this thread alone
+}
+
+/// As ps shows it: also of a process whose other threads run.
+bool is_shown_as_ended(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string text;
+  std::getline(file, text);
+  return text.find(") Z ") != std::string::npos;
 }
 
 void child_in_own_session(char**) {
@@ -57,6 +76,13 @@ int children(Job& job, char** argv) {
 int leave_child(Job& job, char** argv) {
   fork_child(child_hang, argv);
   say("rank " + std::to_string(index(job.rank())) + " ends");
+  return 0;
+}
+
+int leave_thread(Job&, char** argv) {
+  const pid_t pid = fork_child(child_of_threads, argv);
+  while (!is_shown_as_ended(pid)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  say("child " + std::to_string(pid));
   return 0;
 }
 
