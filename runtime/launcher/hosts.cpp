@@ -162,6 +162,7 @@ void HostsLauncher::start_agent(std::uint32_t number, const std::string& address
   plan.in = input.reading.get();
   plan.own_session = true;
   plan.signal_mask = supervisor_.signal_mask;
+  plan.ignores_children = supervisor_.ignores_children;
   plan.descriptor_limit = descriptor_limit_;
   Labels::Ends output;
   if (options_.label) {  // the agents' output has its labels already

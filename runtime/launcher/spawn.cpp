@@ -49,6 +49,7 @@ void bind_to(int core) noexcept {
   bind_to(plan.core);
   for (const auto& [name, value] : plan.environment) ::setenv(name.c_str(), value.c_str(), 1);
   ::setrlimit(RLIMIT_NOFILE, &plan.descriptor_limit);
+  if (plan.ignores_children) ::signal(SIGCHLD, SIG_IGN);
   ::sigprocmask(SIG_SETMASK, &plan.signal_mask, nullptr);
   ::execvp(argv[0], argv);
   const int problem = errno;

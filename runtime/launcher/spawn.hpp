@@ -19,13 +19,14 @@ struct SpawnPlan {
   std::vector<std::pair<std::string, std::string>> environment;  ///< added to the launcher's own
   std::vector<int> inherited;                                    ///< descriptors that survive exec
   bool with_stdin = false;                                       ///< the launcher's; else /dev/null
-  int in = -1;                ///< becomes standard input, if given
-  bool own_session = false;   ///< signals from the terminal do not reach it
-  int out = -1;               ///< becomes standard output, if given
-  int err = -1;               ///< becomes standard error, if given
-  int core = -1;              ///< to be bound to, if given
-  rlimit descriptor_limit{};  ///< the limits that the launcher was started with
-  sigset_t signal_mask{};     ///< the mask that the launcher was started with
+  int in = -1;                    ///< becomes standard input, if given
+  bool own_session = false;       ///< signals from the terminal do not reach it
+  int out = -1;                   ///< becomes standard output, if given
+  int err = -1;                   ///< becomes standard error, if given
+  int core = -1;                  ///< to be bound to, if given
+  rlimit descriptor_limit{};      ///< the limits that the launcher was started with
+  sigset_t signal_mask{};         ///< the mask that the launcher was started with
+  bool ignores_children = false;  ///< SIGCHLD, as the launcher was started
 };
 
 /// Starts the process and waits until it runs its program. The process dies when the calling thread

@@ -52,6 +52,7 @@ void Launcher::start(std::uint32_t first_rank, std::uint32_t ranks, const std::v
   SpawnPlan plan;
   plan.program = options_.program;
   plan.signal_mask = supervisor_.signal_mask;
+  plan.ignores_children = supervisor_.ignores_children;
   plan.descriptor_limit = descriptor_limit_;
   plan.with_stdin = first_rank == 0;
   plan.inherited.push_back(host_.page_fd());

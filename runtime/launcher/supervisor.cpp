@@ -41,9 +41,9 @@ sigset_t handled_signals() {
   return set;
 }
 
-/// Blocks the handled signals and SIGPIPE, without a change to any signal's action: ranks get their
-/// mask back before they start, so that they find the signals as viaduct-run found them (under
-/// nohup, for one).
+/// Blocks the handled signals and SIGPIPE, without a change to their actions: ranks get their mask
+/// back before they start, so that they find the signals as viaduct-run found them (under nohup,
+/// for one).
 sigset_t block_signals() {
   sigset_t blocked = handled_signals();
   sigset_t before;
@@ -122,6 +122,8 @@ class Supervisor {
 Supervisor::Supervisor(const std::function<int(const SupervisorLink&)>& launcher) {
   link_.ignores_hang_up = ignores(SIGHUP);
   link_.signal_mask = block_signals();
+  link_.ignores_children = ignores(SIGCHLD);
+  ::signal(SIGCHLD, SIG_DFL);  // else the kernel reaps the children, and nobody hears of their end
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   link_.supervisor = ::getpid();
   link_.job_id = new_job_id();

@@ -34,8 +34,9 @@ struct SupervisorLink {
   int supervisor_pidfd = -1;  ///< -1 where pidfds are refused: ask getppid()
   int signals = -1;           ///< delivers ForwardedSignal
   std::string job_id;
-  sigset_t signal_mask{};        ///< as it was when viaduct-run was started
-  bool ignores_hang_up = false;  ///< SIGHUP was ignored then, as under nohup
+  sigset_t signal_mask{};         ///< as it was when viaduct-run was started
+  bool ignores_hang_up = false;   ///< SIGHUP was ignored then, as under nohup
+  bool ignores_children = false;  ///< SIGCHLD was
 };
 
 /// Makes this process the supervisor, runs @p launcher in the launcher process, and answers its

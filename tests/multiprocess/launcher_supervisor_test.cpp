@@ -14,6 +14,7 @@ namespace {
 
 using driver::Program;
 using driver::Words;
+using driver::operator+;
 
 constexpr int kRanks = 3;
 
@@ -168,6 +169,16 @@ TEST(Supervisor, WatchdogEndsWithTheJob) {
   Program program(command(tag, "ok"));
   EXPECT_EQ(program.finish().code, 0);
   EXPECT_TRUE(driver::all_gone(tag)) << survivors(tag);
+}
+
+/// Where SIGCHLD is ignored, the kernel reaps children without a word. The ranks find it ignored.
+TEST(Supervisor, HearsOfEndsWhereSigchldWasIgnored) {
+  const Words job{"/usr/bin/env", "--ignore-signal=CHLD", driver::viaduct_run(), "-n", "2"};
+  EXPECT_EQ(Program(job + Words{"sh", "-c", "exit $((VIADUCT_RANK * 7))"}).finish().code, 7);
+  const driver::Result result =
+      Program(job + Words{"grep", "SigIgn:", "/proc/self/status"}).finish();
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(driver::count(result.out, "0000000000010000\n"), 2) << result.out;
 }
 
 /// A job started by a rank of another job goes when that one's supervisor and launcher go.
