@@ -18,6 +18,7 @@
 namespace viaduct::launcher {
 namespace {
 
+// A line, however long, is taken while less than this waits behind the one that is being written.
 constexpr std::size_t kMostWaiting = std::size_t{256} << 10;
 constexpr auto kLook = std::chrono::milliseconds(10);
 constexpr int kMostOfLimit = 20;  // limits that a wait may last in all
@@ -33,11 +34,11 @@ class Speaker : public std::enable_shared_from_this<Speaker> {
  public:
   void put(std::string line) {
     const std::lock_guard lock(mutex_);
-    if (waiting_bytes_ + line.size() > kMostWaiting) {
+    if (bytes_behind_ >= kMostWaiting) {
       ++dropped_;
       return;
     }
-    waiting_bytes_ += line.size();
+    if (!waiting_.empty()) bytes_behind_ += line.size();
     waiting_.push_back(std::move(line));
     if (!started_) start();
     changed_.notify_all();
@@ -64,7 +65,6 @@ class Speaker : public std::enable_shared_from_this<Speaker> {
     } catch (const std::system_error&) {  // no thread is to be had (ulimit -u): here, then
       for (const std::string& line : waiting_) write_all(STDERR_FILENO, line);
       waiting_.clear();
-      waiting_bytes_ = 0;
     }
   }
 
@@ -75,8 +75,8 @@ class Speaker : public std::enable_shared_from_this<Speaker> {
       std::string line = waiting_.front();
       if (waiting_.size() == 1 && dropped_ != 0) {
         line += fmt::format(
-            "viaduct-run: {} sentences were dropped, since standard error took nothing\n",
-            dropped_);
+            "viaduct-run: {} dropped, since standard error took nothing\n",
+            dropped_ == 1 ? "1 sentence was" : fmt::format("{} sentences were", dropped_));
         dropped_ = 0;
       }
       writing_ = true;
@@ -84,8 +84,8 @@ class Speaker : public std::enable_shared_from_this<Speaker> {
       write_all(STDERR_FILENO, line);
       lock.lock();
       writing_ = false;
-      waiting_bytes_ -= waiting_.front().size();
       waiting_.pop_front();
+      if (!waiting_.empty()) bytes_behind_ -= waiting_.front().size();
       changed_.notify_all();
     }
   }
@@ -93,7 +93,7 @@ class Speaker : public std::enable_shared_from_this<Speaker> {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::string> waiting_;  // the first is being written
-  std::size_t waiting_bytes_ = 0;
+  std::size_t bytes_behind_ = 0;     // of the lines after the first
   std::size_t dropped_ = 0;
   bool started_ = false;
   bool writing_ = false;
