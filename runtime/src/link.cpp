@@ -25,7 +25,7 @@ static_assert(sizeof(Header) == 24);
 
 constexpr std::size_t kReadStep = 65536;
 
-Header read_header(const std::vector<std::byte>& bytes) noexcept {
+Header read_header(std::span<const std::byte> bytes) noexcept {
   Header header{};
   std::memcpy(&header, bytes.data(), sizeof header);
   return header;
@@ -49,11 +49,6 @@ Link::Link(FileDescriptor socket, const Keys& keys) : socket_(std::move(socket))
 void Link::close() noexcept {
   socket_.reset();
   out_.clear();
-}
-
-void Link::give_up(std::string complaint) {
-  complaint_ = std::move(complaint);
-  close();
 }
 
 void Link::send(const Frame& frame) {
@@ -105,32 +100,42 @@ void Link::fill() {
   }
 }
 
+/// The frames that were taken are removed together: each removal moves all that has come after.
+std::optional<Frame> Link::incomplete() {
+  in_.erase(in_.begin(), in_.begin() + static_cast<std::ptrdiff_t>(std::exchange(taken_, 0)));
+  return std::nullopt;
+}
+
+std::optional<Frame> Link::refuse(std::string complaint) {
+  in_.clear();
+  taken_ = 0;
+  complaint_ = std::move(complaint);
+  close();
+  return std::nullopt;
+}
+
 std::optional<Frame> Link::next() {
-  if (in_.size() < sizeof(Header)) return std::nullopt;
-  const Header header = read_header(in_);
-  if (header.key_bytes > kMaxKey || header.value_bytes > kMaxValue) {
-    in_.clear();
-    give_up(
+  const std::span<const std::byte> bytes = std::span(in_).subspan(taken_);
+  if (bytes.size() < sizeof(Header)) return incomplete();
+  const Header header = read_header(bytes);
+  if (header.key_bytes > kMaxKey || header.value_bytes > kMaxValue)
+    return refuse(
         fmt::format("it sent a frame of {} and {} bytes", header.key_bytes, header.value_bytes));
-    return std::nullopt;
-  }
   const std::size_t body = sizeof header + header.key_bytes + header.value_bytes;
-  if (in_.size() < body + sizeof(Digest)) return std::nullopt;
+  if (bytes.size() < body + sizeof(Digest)) return incomplete();
   Digest mac{};
-  std::memcpy(mac.data(), in_.data() + body, mac.size());
+  std::memcpy(mac.data(), bytes.data() + body, mac.size());
   const Digest expected =
-      authenticate(keys_.receiving, {bytes_of_object(received_), std::span(in_.data(), body)});
-  if (!equal_digests(mac, expected) || header.kind > Kind::last) {
-    in_.clear();
-    give_up("it sent bytes that are not a frame of this connection: somebody meddles with it");
-    return std::nullopt;
-  }
+      authenticate(keys_.receiving, {bytes_of_object(received_), bytes.first(body)});
+  if (!equal_digests(mac, expected) || header.kind > Kind::last)
+    return refuse(
+        "it sent bytes that are not a frame of this connection: somebody meddles with it");
   ++received_;
   Frame frame{header.kind, header.rank, header.number, header.cause};
-  const std::byte* const key = in_.data() + sizeof header;
+  const std::byte* const key = bytes.data() + sizeof header;
   frame.key.assign(reinterpret_cast<const char*>(key), header.key_bytes);
   frame.value.assign(key + header.key_bytes, key + header.key_bytes + header.value_bytes);
-  in_.erase(in_.begin(), in_.begin() + static_cast<std::ptrdiff_t>(body + sizeof(Digest)));
+  taken_ += body + sizeof(Digest);
   return frame;
 }
 

@@ -104,12 +104,14 @@ class Link {
   bool flush_until(Clock::time_point limit);
 
  private:
-  void give_up(std::string complaint);
+  std::optional<Frame> incomplete();
+  std::optional<Frame> refuse(std::string complaint);
   FileDescriptor socket_;
   Keys keys_;
   std::uint64_t sent_ = 0;
   std::uint64_t received_ = 0;
   std::vector<std::byte> in_;
+  std::size_t taken_ = 0;  // bytes of in_ that are in frames which next() has given
   std::vector<std::byte> out_;
   std::string complaint_;
   unsigned holds_ = 0;  // of Together

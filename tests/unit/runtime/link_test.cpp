@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <array>
 #include <cstring>
+#include <ctime>
 #include <thread>
 
 #include "runtime/src/handshake.hpp"
@@ -91,6 +92,43 @@ TEST(Link, FramesSentTogetherComeTogether) {
   EXPECT_TRUE(next().has_value());
   EXPECT_TRUE(next().has_value());
   EXPECT_FALSE(next().has_value());
+}
+
+double processor_seconds() {
+  timespec now{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+/// The time that it takes to take 40,000 frames when @p together of them have always come before
+/// the first is taken.
+double seconds_to_take(std::uint32_t together) {
+  const auto ends = pair_of_sockets();
+  const link::Keys keys = some_keys();
+  link::Link a(FileDescriptor{ends[0]}, keys);
+  link::Link b(FileDescriptor{ends[1]}, mirrored(keys));
+  double seconds = 0;
+  for (std::uint32_t taken = 0; taken < 40'000;) {
+    for (std::uint32_t i = 0; i < together; ++i) {
+      a.send({Kind::barrier, taken + i});
+      b.fill();
+    }
+    while (a.wants_to_write()) {
+      a.flush();
+      b.fill();
+    }
+    const double start = processor_seconds();
+    while (const auto frame = b.next()) {
+      EXPECT_EQ(frame->rank, taken);
+      ++taken;
+    }
+    seconds += processor_seconds() - start;
+  }
+  return seconds;
+}
+
+TEST(Link, AFrameTakesAsLongHoweverManyHaveCome) {
+  EXPECT_LT(seconds_to_take(40'000), 4 * seconds_to_take(100));
 }
 
 /// The bytes of the example's frame as they are sent first.
