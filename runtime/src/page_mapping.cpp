@@ -91,7 +91,12 @@ void record_loss(JobPage& page, const PageShape& shape, Rank rank, RankState sta
   std::uint32_t none = 0;
   page.first_lost.compare_exchange_strong(none, index(rank) + 1, std::memory_order_acq_rel);
   page.life_epoch.fetch_add(1, std::memory_order_acq_rel);
-  for (std::uint32_t i = 0; i < shape.ranks; ++i) ring_doorbell(page.record(Rank{i}));
+  for (std::uint32_t i = 0; i < shape.ranks; ++i) {
+    RankRecord& other = page.record(Rank{i});
+    const RankState its = other.state.load(std::memory_order_acquire);
+    // One that has left may have a process that goes on.
+    if (its != RankState::finalized && its != RankState::killed) ring_doorbell(other);
+  }
 }
 
 namespace {

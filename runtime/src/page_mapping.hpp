@@ -40,8 +40,8 @@ class PageMapping {
   PageShape shape_;
 };
 
-/// Sets @p rank's end in its record, counts the epoch up, remembers the first one, rings every
-/// doorbell.
+/// Sets @p rank's end in its record, counts the epoch up, remembers the first one, rings the
+/// doorbell of every rank that may wait.
 void record_loss(JobPage& page, const PageShape& shape, Rank rank, RankState state,
                  std::int32_t cause) noexcept;
 

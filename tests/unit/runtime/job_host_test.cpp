@@ -4,7 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <vector>
+
+#include "runtime/src/page_mapping.hpp"
 
 namespace viaduct {
 namespace {
@@ -18,6 +21,20 @@ TEST(JobHost, KeepsTheProcessThatARankHasWritten) {
   host.set_pid(Rank{1}, 11);
   EXPECT_EQ(host.page().record(Rank{1}).pid.load(), 77);
   EXPECT_EQ(host.pid_of(Rank{1}), 11);
+}
+
+/// At the end of a large job every rank's loss is recorded.
+TEST(PageMapping, ALossRingsTheRanksThatMayWait) {
+  const PageMapping page = PageMapping::create(6);
+  const auto record = [&](std::uint32_t rank) -> RankRecord& { return page->record(Rank{rank}); };
+  record(1).state.store(RankState::running);
+  record(2).state.store(RankState::finalized);
+  record(3).state.store(RankState::killed);
+  record(4).state.store(RankState::left);  // its process may go on
+  record_loss(*page, page.shape(), Rank{5}, RankState::killed, SIGKILL);
+  const std::vector<std::uint32_t> wanted{1, 1, 0, 0, 1, 0};
+  for (std::uint32_t i = 0; i < wanted.size(); ++i)
+    EXPECT_EQ(record(i).doorbell.load(), wanted[i]) << "rank " << i;
 }
 
 }  // namespace
