@@ -27,7 +27,8 @@ constexpr auto kAfterEndOfStream = std::chrono::seconds(1);
 constexpr auto kLastOutput = std::chrono::seconds(10);
 constexpr auto kLastOutputOfAgent = std::chrono::milliseconds(1500);
 
-constexpr std::uint64_t kPerRankDescriptors = 5;  // socket, window, Split-C's memory, two pipes
+// Of a rank that is a process: socket, window, Split-C's memory, two pipes.
+constexpr std::uint64_t kPerRankDescriptors = 5;
 
 FileDescriptor open_child_events() {
   sigset_t children;
@@ -63,7 +64,8 @@ Launcher::Launcher(const Options& options, const SupervisorLink& supervisor, Par
 }
 
 void Launcher::prepare() {
-  descriptor_limit_ = make_room_for_descriptors(part_.ranks, "ranks", kPerRankDescriptors);
+  descriptor_limit_ =
+      make_room_for_descriptors(part_.ranks, "ranks", options_.threads ? 0 : kPerRankDescriptors);
   epoll_ = FileDescriptor(::epoll_create1(EPOLL_CLOEXEC));
   if (!epoll_.is_open()) throw_errno(errors::system_refused, "cannot open an epoll instance");
   watch(child_events_.get(), event::kChild);

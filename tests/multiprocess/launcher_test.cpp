@@ -250,6 +250,14 @@ TEST(Failure, TooFewDescriptors) {
       << result.err;
 }
 
+TEST(Failure, ThreadsNeedFewDescriptors) {
+  const std::string script =
+      "ulimit -n 40; exec " + driver::viaduct_run() + " -n 200 --mode threads --label echo ran";
+  const Result result = Program({"/bin/sh", "-c", script}).finish();
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(result.out, "[0-199] ran\n");
+}
+
 // --- output and input ----------------------------------------------------------------------------
 
 TEST(Label, LinesStayWholeAndNothingIsLost) {
