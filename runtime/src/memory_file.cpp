@@ -5,11 +5,11 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <utility>
 
 #include "runtime/errors/codes.hpp"
+#include "runtime/src/fallocate.hpp"
 #include "runtime/src/memory_limit.hpp"
 #include "viaduct/runtime/error.hpp"
 
@@ -42,14 +42,6 @@ FileDescriptor create_file(const MemoryFile::Names& names, std::size_t bytes) {
   return file;
 }
 
-int reserve_step(int fd, std::size_t from, std::size_t bytes) noexcept {
-  int result = 0;
-  do {
-    result = ::fallocate(fd, 0, static_cast<off_t>(from), static_cast<off_t>(bytes));
-  } while (result != 0 && errno == EINTR);
-  return result == 0 ? 0 : errno;
-}
-
 }  // namespace
 
 MemoryFile::MemoryFile(const Names& names, std::size_t bytes, std::string system_root)
@@ -75,7 +67,7 @@ void MemoryFile::check_headroom(std::size_t bytes) {
 void MemoryFile::reserve(std::size_t first, std::size_t last) {
   for (std::size_t at = first; at < last; at += kReserveStep) {
     const std::size_t step = std::min(kReserveStep, last - at);
-    const int problem = reserve_step(fd(), at, step);
+    const int problem = fallocate_whole(fd(), 0, at, step);
     if (problem == 0) continue;
     // The pages of the earlier steps go back; those at both ends may be a neighbour's.
     punch(std::min(first + kPageBytes, at), round_down(at, kPageBytes));
@@ -88,11 +80,7 @@ void MemoryFile::reserve(std::size_t first, std::size_t last) {
 
 void MemoryFile::punch(std::size_t first, std::size_t last) noexcept {
   if (first >= last) return;
-  int result = 0;
-  do {
-    result = ::fallocate(fd(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                         static_cast<off_t>(first), static_cast<off_t>(last - first));
-  } while (result != 0 && errno == EINTR);
+  fallocate_whole(fd(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, first, last - first);
 }
 
 void MemoryFile::clear(std::byte* base, std::size_t offset, std::size_t bytes,

@@ -6,9 +6,11 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <atomic>
+#include <cerrno>
 #include <new>
 
 #include "runtime/errors/codes.hpp"
+#include "runtime/src/fallocate.hpp"
 #include "viaduct/runtime/error.hpp"
 
 namespace viaduct {
@@ -39,9 +41,11 @@ PageMapping PageMapping::create(std::uint32_t ranks) {
   result.file_ = FileDescriptor(::memfd_create("viaduct-job", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!result.file_.is_open()) throw_errno(errors::system_refused, "cannot create the job page");
   // Reserved now, so that a shortage of memory is this error and no SIGBUS later.
-  if (::ftruncate(result.fd(), static_cast<off_t>(wanted)) != 0 ||
-      ::fallocate(result.fd(), 0, 0, static_cast<off_t>(wanted)) != 0)
-    throw_errno(errors::memory_short,
+  const int problem = ::ftruncate(result.fd(), static_cast<off_t>(wanted)) != 0
+                          ? errno
+                          : fallocate_whole(result.fd(), 0, 0, wanted);
+  if (problem != 0)
+    throw Error(errors::memory_short, problem,
                 fmt::format("cannot reserve the job page of {} bytes for {} ranks", wanted, ranks));
   // A rank that shortened the file would turn the launcher's next access into SIGBUS.
   if (::fcntl(result.fd(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
