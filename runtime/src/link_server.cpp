@@ -2,6 +2,7 @@
 
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -15,8 +16,10 @@ namespace viaduct {
 namespace {
 
 constexpr LinkServer::Id kListener = 0;
+constexpr LinkServer::Id kPause = ~LinkServer::Id{0};
 constexpr std::size_t kSpareUnauthenticated = 256;  // connections that are not of this job
 constexpr int kComersInOneTurn = 64;                // the others get their turn as well
+constexpr itimerspec kPauseWhenFull{{}, {0, 10'000'000}};
 
 }  // namespace
 
@@ -24,14 +27,28 @@ LinkServer::LinkServer(FileDescriptor listener, std::string secret, Owner& owner
                        std::size_t expected)
     : listener_(std::move(listener)),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
+      pause_(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC)),
       secret_(std::move(secret)),
       owner_(owner),
       most_unauthenticated_(expected + kSpareUnauthenticated) {
-  epoll_event event{};
-  event.events = EPOLLIN;
-  event.data.u64 = kListener;
-  if (!epoll_.is_open() || ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, listener_.get(), &event) != 0)
+  const auto watch = [this](const FileDescriptor& what, Id id) {
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.u64 = id;
+    return ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, what.get(), &event) == 0;
+  };
+  if (!epoll_.is_open() || !watch(listener_, kListener) || !watch(pause_, kPause))
     throw_errno(errors::system_refused, "cannot watch the hub's socket");
+}
+
+/// Callers wait in the socket's queue while it is off.
+void LinkServer::listen(bool on) {
+  epoll_event event{};
+  if (on) event.events = EPOLLIN;
+  event.data.u64 = kListener;
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, listener_.get(), &event);
+  const itimerspec off{};
+  ::timerfd_settime(pause_.get(), 0, on ? &off : &kPauseWhenFull, nullptr);
 }
 
 void LinkServer::turn() {
@@ -41,6 +58,10 @@ void LinkServer::turn() {
     const Id id = events[static_cast<std::size_t>(i)].data.u64;
     if (id == kListener) {
       accept_all();
+      continue;
+    }
+    if (id == kPause) {
+      listen(true);
       continue;
     }
     const auto found = connections_.find(id);
@@ -59,11 +80,13 @@ std::size_t LinkServer::unauthenticated() const noexcept {
       [](const auto& each) { return each.second.greeting != nullptr && !each.second.closed; }));
 }
 
-void LinkServer::drop_oldest_unauthenticated() {
+bool LinkServer::drop_oldest_unauthenticated() {
   const auto oldest = std::find_if(connections_.begin(), connections_.end(), [](const auto& each) {
     return each.second.greeting != nullptr && !each.second.closed;
   });
-  if (oldest != connections_.end()) close(oldest->first);
+  if (oldest == connections_.end()) return false;
+  close(oldest->first);
+  return true;
 }
 
 void LinkServer::accept_all() {
@@ -73,8 +96,9 @@ void LinkServer::accept_all() {
     const int problem = socket.is_open() ? 0 : errno;
     if (problem == EINTR) continue;
     const bool full = problem == EMFILE || problem == ENFILE;
-    if (full || unauthenticated() >= most_unauthenticated_)
-      drop_oldest_unauthenticated();  // it has had its time
+    const bool dropped = (full || unauthenticated() >= most_unauthenticated_) &&
+                         drop_oldest_unauthenticated();  // it has had its time
+    if (full && !dropped) return listen(false);
     if (full) continue;
     if (!socket.is_open()) return;
     const int fd = socket.get();

@@ -62,16 +62,18 @@ class LinkServer {
     bool listens_for_room = false;
     bool closed = false;
   };
+  void listen(bool on);
   void accept_all();
   void greet(Id id, Connection& connection);
   void judge(Id id, Connection& connection);
   void serve(Id id, Connection& connection);
   void watch_room(Id id, Connection& connection);
   void drop_closed();
-  void drop_oldest_unauthenticated();
+  bool drop_oldest_unauthenticated();
 
   FileDescriptor listener_;
   FileDescriptor epoll_;
+  FileDescriptor pause_;  // readable when a pause in accepting is over
   std::string secret_;
   Owner& owner_;
   std::size_t most_unauthenticated_;

@@ -3,6 +3,9 @@
 #include "runtime/src/link.hpp"
 
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <array>
@@ -10,7 +13,9 @@
 #include <ctime>
 #include <thread>
 
+#include "runtime/src/address.hpp"
 #include "runtime/src/handshake.hpp"
+#include "runtime/src/link_server.hpp"
 #include "viaduct/runtime/error.hpp"
 
 namespace {
@@ -281,6 +286,59 @@ TEST(Handshake, AHubThatOnlyPretendsIsNoticed) {
   }
   hub.join();
   ::close(ends[0]);
+}
+
+struct NobodysHub : LinkServer::Owner {
+  std::string admit(const handshake::Caller&) override { return {}; }
+  void joined(LinkServer::Id, const handshake::Caller&) override {}
+  void received(LinkServer::Id, Frame&&) override {}
+  void ended(LinkServer::Id, const std::string&) override {}
+  void wrong_secret() override {}
+};
+
+/// So that no descriptor is free for as long as it lives.
+class NoDescriptors {
+ public:
+  NoDescriptors() {
+    ::getrlimit(RLIMIT_NOFILE, &before_);
+    rlimit none = before_;
+    none.rlim_cur = static_cast<rlim_t>(FileDescriptor(::dup(STDOUT_FILENO)).get());
+    ::setrlimit(RLIMIT_NOFILE, &none);
+  }
+  ~NoDescriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+  NoDescriptors(const NoDescriptors&) = delete;
+  NoDescriptors& operator=(const NoDescriptors&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+TEST(LinkServer, ACallerWaitsUntilADescriptorIsFreeAndKeepsNobodyBusy) {
+  NobodysHub owner;
+  FileDescriptor listener = listen_anywhere(false);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(port_of(listener.get()));
+  LinkServer server(std::move(listener), kSecret, owner, 1);
+  const FileDescriptor caller(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  ASSERT_EQ(::connect(caller.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address),
+            0);
+  const auto take_turns_until = [&](link::Clock::time_point end) {
+    int turns = 0;
+    for (; link::Clock::now() < end && server.unauthenticated() == 0; ++turns) {
+      pollfd work{server.fd(), POLLIN, 0};
+      ::poll(&work, 1, 1000);
+      server.turn();
+    }
+    return turns;
+  };
+  {
+    const NoDescriptors none;
+    EXPECT_LT(take_turns_until(link::Clock::now() + std::chrono::milliseconds(300)), 100);
+  }
+  take_turns_until(soon());
+  EXPECT_EQ(server.unauthenticated(), 1U);
 }
 
 TEST(Handshake, WhoTheCallerIsCannotBeChanged) {
