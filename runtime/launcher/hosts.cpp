@@ -187,8 +187,7 @@ void HostsLauncher::pump_stdin(FileDescriptor to) {
     ::pthread_sigmask(SIG_BLOCK, &stops, nullptr);
     std::array<char, 4096> buffer{};
     while (true) {
-      const ssize_t got = ::read(STDIN_FILENO, buffer.data(), buffer.size());
-      if (got < 0 && errno == EINTR) continue;
+      const ssize_t got = read_standard_input(buffer);
       if (got <= 0) return;
       for (ssize_t done = 0; done < got;) {
         const ssize_t put =

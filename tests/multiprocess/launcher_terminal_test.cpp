@@ -148,6 +148,28 @@ TEST(TerminalClosesOnHosts, EndsTheJob) {
   EXPECT_TRUE(driver::all_gone(tag)) << "processes are left";
 }
 
+/// What is typed at the shell while the job is suspended is the shell's, and rank 0's input goes on
+/// afterwards.
+TEST(TerminalOfASuspendedJob, IsTheShells) {
+  const std::string tag = driver::new_tag();
+  Terminal terminal({"/bin/sh", "-mc",
+                     driver::viaduct_run() +
+                         " --hosts a:1 --remote-command 'sh -c {command}' sh -c 'while read x; do "
+                         "echo rank read $x; done; exit 3' " +
+                         tag + "; echo suspended $?; read x; echo shell read $x; fg"});
+  terminal.type("one\n");
+  ASSERT_TRUE(terminal.wait_for("rank read one", 1)) << terminal.seen();
+  terminal.type("\x1a");
+  ASSERT_TRUE(terminal.wait_for("suspended 14", 1)) << terminal.seen();
+  terminal.type("two\n");
+  ASSERT_TRUE(terminal.wait_for("shell read two", 1)) << terminal.seen();
+  terminal.type("three\n");
+  ASSERT_TRUE(terminal.wait_for("rank read three", 1)) << terminal.seen();
+  terminal.type("\x04");
+  EXPECT_TRUE(terminal.wait_for("exited with code 3", 1)) << terminal.seen();
+  EXPECT_TRUE(driver::all_gone(tag)) << "processes are left";
+}
+
 /// script(1) and tmux(1) keep the terminal; killed, they take it along. Ranks ignore SIGHUP, too.
 TEST(TerminalOfAProgram, EndsTheJob) {
   const std::string tag = driver::new_tag();
