@@ -12,6 +12,8 @@
 ///                         it; the other end knows all the same what has arrived
 ///   faults silence CUT HEAL   nothing arrives any more, though all ports are up, and they have
 ///                         never met; but a rank that computes is waited for
+///   faults computing CUT HEAL   a control message is lost, and its sender computes for longer than
+///                         a peer may be silent: nobody is out of reach
 ///   faults port DOWN UP   rank 1's port is down, rank 0's is not, and they have never met
 ///   faults device DIE     rank 0's device fails while rank 0 moves blocks, and completes nothing
 ///   more
@@ -392,6 +394,30 @@ void silence(Job& job, const char* cut, const char* heal) {
   talk.expect_answers("those who meet after that talk");
 }
 
+/// With VIADUCT_VERBS_SILENCE=1s.
+void computing(Job& job, const char* cut, const char* heal) {
+  constexpr auto kLongerUs = 1'300'000;
+  const bool first = index(job.rank()) == 0;
+  const auto nic = via::open_nic(job, "verbs");
+  via::ViAttributes attributes;
+  attributes.tag = nic->create_tag();
+  const auto vi = nic->create_vi(attributes);
+  job.bootstrap().fence();
+  if (first) {
+    expect(std::system(cut) == 0, "a control message is lost");
+    expect(vi->connect_peer_start(Rank{1}, 1) == Status::ok, "started");
+    nic->progress();
+    expect(std::system(heal) == 0, "the network is healed");
+    usleep(kLongerUs);
+  } else {
+    usleep(kLongerUs + kLongerUs / 4);  // rank 0 has looked since
+    expect(vi->connect_peer_start(Rank{0}, 1) == Status::ok, "started");
+  }
+  expect(vi->connect_peer_wait(kBoundNs) == ConnectResult::connected,
+         "the time in which a rank repeated nothing is not the peer's silence");
+  job.bootstrap().fence();
+}
+
 /// Rank 0 has no way to find out but what rank 1's NIC tells the job, while rank 1 computes.
 void port(Job& job, const char* down, const char* up) {
   Talk talk(job);
@@ -463,6 +489,8 @@ int body(Job& job, int argc, char** argv) {
     answers(job, argv[2], argv[3]);
   else if (what == "silence" && argc == 4)
     silence(job, argv[2], argv[3]);
+  else if (what == "computing" && argc == 4)
+    computing(job, argv[2], argv[3]);
   else if (what == "port" && argc == 4)
     port(job, argv[2], argv[3]);
   else if (what == "device" && argc == 3)

@@ -205,8 +205,9 @@ void ControlPath::send(Rank to, std::span<const std::byte> message) {
   ++p.last_sent;
   if (p.waiting.size() == 1) {
     p.since_ns = p.sent_ns = monotonic_ns();
+    p.silent_since = attended_ns_;
     p.patience_ns = kFirstPatienceNs;
-    p.cut_since_ns = 0;
+    p.cut_since = 0;
   }
   if (p.waiting.size() <= kWindow) transmit(to, p, &p.waiting.back());
 }
@@ -255,6 +256,7 @@ void ControlPath::take(const Packet& packet) {
     return;
   Peer& p = peers_[packet.from];
   p.heard_ns = monotonic_ns();
+  p.silent_since = attended_ns_;
   bool moved = false;
   while (!p.waiting.empty() &&
          static_cast<std::int32_t>(packet.acknowledged - p.waiting.front().number) >= 0) {
@@ -429,24 +431,27 @@ std::vector<Rank> ControlPath::silent_for(std::uint64_t ns) const {
 std::vector<Rank> ControlPath::out_of_reach(std::uint64_t ns) {
   constexpr std::uint64_t kUnansweredNs = 100'000'000;
   const std::lock_guard lock(mutex_);
+  const std::uint64_t now = monotonic_ns();
+  attended_ns_ += std::min(now - looked_ns_, kMostPatienceNs);
+  looked_ns_ = now;
   const std::vector<Rank> silent = silent_for(kUnansweredNs);
   if (silent.empty()) return {};
   const auto most = static_cast<std::uint64_t>(device_.settings().silence_ns);
   const bool down = !device_.port_is_active();
-  const std::uint64_t now = monotonic_ns();
   std::vector<Rank> cut;
   for (const Rank rank : silent) {
     Peer& p = peers_[index(rank)];
-    if (most != 0 && now - std::max(p.since_ns, p.heard_ns) >= most) {
+    if (most != 0 && now - std::max(p.since_ns, p.heard_ns) >= most &&
+        attended_ns_ - p.silent_since >= most) {
       cut.push_back(rank);
       continue;
     }
     const bool theirs_down = job_.record(rank).ports_down.load(std::memory_order_relaxed) != 0;
     if (!down && !theirs_down && p.address_handle != nullptr)
-      p.cut_since_ns = 0;
-    else if (p.cut_since_ns == 0)
-      p.cut_since_ns = now;
-    else if (now - p.cut_since_ns >= ns)
+      p.cut_since = 0;
+    else if (p.cut_since == 0)
+      p.cut_since = attended_ns_;
+    else if (attended_ns_ - p.cut_since >= ns)
       cut.push_back(rank);
   }
   return cut;

@@ -70,7 +70,8 @@ class ControlPath {
   [[nodiscard]] std::vector<Rank> silent_for(std::uint64_t ns) const;
   /// The silent peers to whom nothing could be sent for @p ns (the port here or there is down, or
   /// the device knows no route), and those silent for VIADUCT_VERBS_SILENCE. To be asked now and
-  /// then.  Cost: a system call while a peer is silent.
+  /// then, behind progress(): a time in which this rank does not ask counts little.  Cost: a system
+  /// call while a peer is silent.
   [[nodiscard]] std::vector<Rank> out_of_reach(std::uint64_t ns);
 
   /// Whether progress() has a control message to hand over. From any thread.
@@ -115,12 +116,14 @@ class ControlPath {
     std::uint64_t since_ns = 0;  // the oldest of them was first sent, or the last was acknowledged
     std::uint64_t sent_ns = 0;
     std::uint64_t patience_ns = 0;
-    std::uint64_t heard_ns = 0;      // a packet of its came
-    bool owes_answer = false;        // not all that has been handled is acknowledged
-    bool owes_sign = false;          // it has sent, and heard nothing since
-    bool told = false;               // the log has been told that there is no route
-    std::uint64_t renewed_ns = 0;    // the route was looked for again
-    std::uint64_t cut_since_ns = 0;  // as far as out_of_reach() knows; 0: it is not
+    std::uint64_t heard_ns = 0;    // a packet of its came
+    bool owes_answer = false;      // not all that has been handled is acknowledged
+    bool owes_sign = false;        // it has sent, and heard nothing since
+    bool told = false;             // the log has been told that there is no route
+    std::uint64_t renewed_ns = 0;  // the route was looked for again
+    // Of attended_ns_:
+    std::uint64_t silent_since = 0;  // since_ns, or heard_ns, whichever is later
+    std::uint64_t cut_since = 0;     // as far as out_of_reach() knows; 0: it is not
   };
   static constexpr std::uint32_t kReceives = 256;
   static constexpr std::uint32_t kSends = 64;
@@ -164,6 +167,10 @@ class ControlPath {
   Messages arrived_;
   Messages spare_;
   std::uint64_t repeated_ = 0;
+  // The time in which this rank has looked and repeated: between two looks of out_of_reach() it may
+  // have computed, so that at most the longest patience counts.
+  std::uint64_t attended_ns_ = 0;
+  std::uint64_t looked_ns_ = 0;
   std::uint32_t receives_out_ = 0;   // posted, and not returned
   bool broken_ = false;              // the queue pair is in the error state, or about to be
   bool restart_refused_ = false;     // by the device, since then
