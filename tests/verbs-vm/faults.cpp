@@ -14,6 +14,7 @@
 ///                         never met; but a rank that computes is waited for
 ///   faults computing CUT HEAL   a control message is lost, and its sender computes for longer than
 ///                         a peer may be silent: nobody is out of reach
+///   faults burst          six ranks: many control messages in a row, and to one rank, each once
 ///   faults port DOWN UP   rank 1's port is down, rank 0's is not, and they have never met
 ///   faults device DIE     rank 0's device fails while rank 0 moves blocks, and completes nothing
 ///   more
@@ -418,6 +419,46 @@ void computing(Job& job, const char* cut, const char* heal) {
   job.bootstrap().fence();
 }
 
+/// Rank 0 asks for as many connections with each peer as it has to, and then looks once for each
+/// window. What it does not send by then is never sent. @p each: requests to one peer.
+void burst(Job& job, std::uint32_t peers, std::uint32_t each, std::uint32_t looks) {
+  const bool first = index(job.rank()) == 0;
+  const bool meets = index(job.rank()) <= peers;
+  const auto nic = via::open_nic(job, "verbs");
+  via::ViAttributes attributes;
+  attributes.tag = nic->create_tag();
+  attributes.send_depth = attributes.receive_depth = 1;
+  std::uint32_t come = 0;
+  nic->on_incoming_peer([&](Rank, std::uint64_t) { ++come; });
+  std::vector<std::unique_ptr<via::Vi>> vis;
+  job.bootstrap().fence();
+  for (std::uint32_t i = 0; first && i < peers * each; ++i) {
+    vis.push_back(nic->create_vi(attributes));
+    expect(vis.back()->connect_peer_start(Rank{1 + i % peers}, i) == Status::ok, "started");
+  }
+  for (std::uint32_t look = 0;; ++look) {
+    const std::uint32_t wanted = std::min(each, (look + 1) * 16);  // the window
+    for (const std::uint64_t start = monotonic_ns();
+         !first && meets && come < wanted && monotonic_ns() - start < kBoundNs / 20;)
+      nic->progress();
+    if (!first && meets) expect(come == wanted, "all that the window lets through have come");
+    job.bootstrap().fence();
+    if (look == looks) break;
+    if (first) {
+      usleep(200'000);  // for one acknowledgement
+      nic->progress();
+    }
+    job.bootstrap().fence();
+  }
+  vis.clear();
+  job.bootstrap().fence();
+}
+
+void burst(Job& job) {
+  burst(job, 1, 48, 2);
+  burst(job, 5, 16, 0);  // more than the queue pair has places for
+}
+
 /// Rank 0 has no way to find out but what rank 1's NIC tells the job, while rank 1 computes.
 void port(Job& job, const char* down, const char* up) {
   Talk talk(job);
@@ -477,10 +518,12 @@ void device(Job& job, const char* die) {
 
 int body(Job& job, int argc, char** argv) {
   const std::string_view what = argc > 1 ? argv[1] : "";
-  if (job.size() != 2) return 2;
+  if (job.size() != (what == "burst" ? 6U : 2U)) return 2;
   step_between();
   if (what == "control" && argc == 2)
     control(job);
+  else if (what == "burst" && argc == 2)
+    burst(job);
   else if (what == "attach" && argc == 2)
     attach(job);
   else if (what == "wire" && argc == 4)

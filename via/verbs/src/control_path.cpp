@@ -200,6 +200,7 @@ void ControlPath::send(Rank to, std::span<const std::byte> message) {
   const std::lock_guard lock(mutex_);
   reserve(1);
   if (to == job_.rank()) return put(arrived_, spare_, to, 0, message);
+  if (free_sends_.empty()) reap();  // many in a row
   Peer& p = peers_[index(to)];
   put(p.waiting, spare_, job_.rank(), p.last_sent + 1, message);
   ++p.last_sent;
@@ -248,6 +249,13 @@ void ControlPath::transmit(Rank to, Peer& p, const Message* waiting) {
   if (ibv_post_send(pair_.get(), &request, &bad) != 0) free_sends_.push_back(number);
 }
 
+/// Sends the last @p count control messages of the window.
+void ControlPath::send_next(Rank to, Peer& p, std::uint32_t count) {
+  if (p.waiting.size() <= kWindow - count) return;
+  auto next = std::next(p.waiting.begin(), kWindow - count);
+  for (; count != 0 && next != p.waiting.end(); --count) transmit(to, p, &*next++);
+}
+
 /// A packet for which there is no memory is lost like one that the network loses: its sender
 /// repeats it.
 void ControlPath::take(const Packet& packet) {
@@ -257,17 +265,16 @@ void ControlPath::take(const Packet& packet) {
   Peer& p = peers_[packet.from];
   p.heard_ns = monotonic_ns();
   p.silent_since = attended_ns_;
-  bool moved = false;
+  std::uint32_t moved = 0;
   while (!p.waiting.empty() &&
          static_cast<std::int32_t>(packet.acknowledged - p.waiting.front().number) >= 0) {
     drop_first(p.waiting);
-    moved = true;
+    ++moved;
   }
-  if (moved) {
+  if (moved != 0) {
     p.since_ns = p.sent_ns = p.heard_ns;
     p.patience_ns = kFirstPatienceNs;
-    if (p.waiting.size() >= kWindow)
-      transmit(Rank{packet.from}, p, &*std::next(p.waiting.begin(), kWindow - 1));
+    send_next(Rank{packet.from}, p, std::min(moved, kWindow));
   }
   if (static_cast<std::int32_t>(packet.oldest - p.last_taken) > 1)
     p.last_handled = p.last_taken = packet.oldest - 1;

@@ -134,6 +134,7 @@ class ControlPath {
 
   [[nodiscard]] bool find_address_handle(Rank to, Peer& peer);
   void transmit(Rank to, Peer& peer, const Message* waiting);
+  void send_next(Rank to, Peer& peer, std::uint32_t count);
   void repeat(Rank to, Peer& peer, std::uint64_t now, bool& stalled);
   void take(const Packet& packet);
   static void put(Messages& list, Messages& memory, Rank from, std::uint32_t number,
