@@ -18,6 +18,7 @@
 ///   faults port DOWN UP   rank 1's port is down, rank 0's is not, and they have never met
 ///   faults device DIE     rank 0's device fails while rank 0 moves blocks, and completes nothing
 ///   more
+///   faults vis DIE        rank 0's device fails under VIs that wait
 
 #include <unistd.h>
 
@@ -516,6 +517,52 @@ void device(Job& job, const char* die) {
   kill(static_cast<pid_t>(job.record(Rank{1}).pid.load()), SIGUSR1);
 }
 
+/// One VI waits for its message, which rank 1 has no receive for, another one to be connected.
+/// With VIADUCT_VERBS_RNR_RETRIES=7, that is for ever.
+void vis(Job& job, const char* die) {
+  const bool first = index(job.rank()) == 0;
+  const Rank other{1 - index(job.rank())};
+  const auto nic = via::open_nic(job, "verbs");
+  int failed = 0;
+  nic->on_error([&](const via::AsyncError& error) {
+    if (error.cause == via::ErrorCause::transport && error.vi != nullptr) ++failed;
+  });
+  via::ViAttributes attributes;
+  attributes.tag = nic->create_tag();
+  const auto vi = nic->create_vi(attributes);
+  const auto second =
+      via::open_nic(job, "verbs");  // the first one has no control message under way
+  via::ViAttributes others;
+  others.tag = second->create_tag();
+  const auto alone = second->create_vi(others);
+  via::Descriptor receive{};
+  via::Descriptor send{};
+  via::make_receive(receive, nullptr, 0, via::MemoryHandle::none);
+  via::make_send(send, nullptr, 0, via::MemoryHandle::none);
+  if (first) expect(vi->post_receive(receive) == Status::ok, "a receive is posted");
+  expect(vi->connect_peer_start(other, 1) == Status::ok &&
+             vi->connect_peer_wait(kBoundNs) == ConnectResult::connected,
+         "both are connected");
+  job.bootstrap().fence();
+  if (first) {
+    expect(alone->connect_peer_start(other, 2) == Status::ok, "started");
+    expect(vi->post_send(send) == Status::ok, "a send is posted");
+    std::thread breaker([die] {
+      usleep(20'000);
+      expect(std::system(die) == 0, "the device dies");
+    });
+    via::Descriptor* done = nullptr;
+    expect(vi->send_wait(done, kBoundNs / 4) == Status::ok && done == &send, "the send ends");
+    expect((send.control.status & via::descriptor_status::error_mask) != 0, "with an error");
+    breaker.join();
+    expect(vi->receive_done(done) == Status::ok && done == &receive, "so does the receive");
+    expect(vi->state() == via::ViState::error && failed == 1, "the VI has failed, as it is told");
+    expect(alone->connect_peer_wait(kBoundNs / 4) == ConnectResult::unreachable,
+           "the other one is not connected");
+  }
+  job.bootstrap().fence();
+}
+
 int body(Job& job, int argc, char** argv) {
   const std::string_view what = argc > 1 ? argv[1] : "";
   if (job.size() != (what == "burst" ? 6U : 2U)) return 2;
@@ -538,6 +585,8 @@ int body(Job& job, int argc, char** argv) {
     port(job, argv[2], argv[3]);
   else if (what == "device" && argc == 3)
     device(job, argv[2]);
+  else if (what == "vis" && argc == 3)
+    vis(job, argv[2]);
   else
     return 2;
   std::fflush(stdout);

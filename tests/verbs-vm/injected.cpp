@@ -219,16 +219,25 @@ void events_of_vis(Job& job) {
     inject_for_port(IBV_EVENT_PORT_ERR);
     expect(told(via::ErrorCause::transport, nullptr), "the NIC tells of its port");
     inject_for_port(IBV_EVENT_PORT_ACTIVE);
-    const auto queue = nic->create_completion_queue(1024);
-    attributes.send_queue = attributes.receive_queue = queue.get();
-    const auto vi = nic->create_vi(attributes);  // the device's queue is there for it
+  }
+  const auto queue = nic->create_completion_queue(1024);
+  attributes.send_queue = attributes.receive_queue = queue.get();
+  const auto vi = nic->create_vi(attributes);  // the device's queue is there for it
+  expect(vi->connect_peer_start(Rank{1 - index(job.rank())}, 2) == Status::ok &&
+             vi->connect_peer_wait(kBoundNs) == via::ConnectResult::connected,
+         "both are connected");
+  job.bootstrap().fence();
+  if (!first) {
     ibv_async_event event{};
     event.event_type = IBV_EVENT_CQ_ERR;
     event.element.cq = g_newest_queue;
     inject(event);
     expect(told(via::ErrorCause::queue_overrun, nullptr), "and of a completion queue's error");
-    expect(errors.back().queue == queue.get(), "and of which");
+    const auto of_queue = [&](const via::AsyncError& e) { return e.queue == queue.get(); };
+    expect(std::any_of(errors.begin(), errors.end(), of_queue), "and of which");
   }
+  expect(told(via::ErrorCause::transport, vi.get()) && vi->state() == via::ViState::error,
+         "a connection that uses it fails");
   job.bootstrap().fence();
 }
 

@@ -96,7 +96,7 @@ void Vi::tear_down() noexcept {
     pair_->fail();
     const std::uint64_t start = monotonic_ns();
     while ((sends_.size() != held_ || tried_ || receives_taken_ != receives_posted_) &&
-           monotonic_ns() - start < kFlushLimitNs) {
+           !nic_.device_failed_ && monotonic_ns() - start < kFlushLimitNs) {
       if (!send_cq_->reap() && !receive_cq_->reap()) sched_yield();
     }
     pair_.reset();

@@ -100,27 +100,45 @@ void Nic::part_from(Rank rank, ErrorCause cause) {
   connections_.lose([rank](Rank gone) { return gone == rank; }, cause);
 }
 
+/// Ends the connections of the VIs that are @p meant, and their attempts to connect. Callbacks come
+/// later, so that no VI is destroyed meanwhile.
+template <typename Meant>
+void Nic::fail_vis(ErrorCause cause, Meant meant) {
+  for (Vi* vi : vis_) {
+    if (vi == nullptr || vi->pair_ == nullptr || !meant(*vi)) continue;
+    if (vi->state_ == ViState::connecting) {
+      vi->answer(ConnectResult::unreachable);
+      continue;
+    }
+    vi->send_cq_->reap();
+    vi->receive_cq_->reap();
+    vi->fail(cause);
+  }
+}
+
 void Nic::handle_device_events() {
   for (const Events::DeviceEvent& event : events_.take()) {
     switch (event.type) {
       case IBV_EVENT_QP_FATAL:
       case IBV_EVENT_QP_REQ_ERR:
       case IBV_EVENT_QP_ACCESS_ERR:
-        for (Vi* vi : vis_)
-          if (vi != nullptr && vi->pair_ != nullptr && vi->pair_->name().number == event.pair) {
-            vi->send_cq_->reap();
-            vi->receive_cq_->reap();
-            vi->fail(event.type == IBV_EVENT_QP_ACCESS_ERR ? ErrorCause::protection
-                                                           : ErrorCause::transport);
-            break;
-          }
+        fail_vis(
+            event.type == IBV_EVENT_QP_ACCESS_ERR ? ErrorCause::protection : ErrorCause::transport,
+            [&](const Vi& vi) { return vi.pair_->name().number == event.pair; });
         break;
       case IBV_EVENT_CQ_ERR:
         report({ErrorCause::queue_overrun, nullptr,
                 static_cast<CompletionQueue*>(const_cast<void*>(event.queue)), job_.rank()});
+        fail_vis(ErrorCause::transport, [&](const Vi& vi) {
+          return vi.send_cq_ == event.queue || vi.receive_cq_ == event.queue;
+        });
+        break;
+      case IBV_EVENT_DEVICE_FATAL:
+        device_failed_ = true;
+        report({ErrorCause::transport, nullptr, nullptr, job_.rank()});
+        fail_vis(ErrorCause::transport, [](const Vi&) { return true; });
         break;
       case IBV_EVENT_PORT_ERR:
-      case IBV_EVENT_DEVICE_FATAL:
         report({ErrorCause::transport, nullptr, nullptr, job_.rank()});
         break;
       default:

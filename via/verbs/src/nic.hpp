@@ -126,6 +126,8 @@ class Nic final : public via::Nic, private Connections::Provider {
   void remove_vi(Vi& vi) noexcept;
   void look_for_lost_peers();
   void part_from(Rank rank, ErrorCause cause);
+  template <typename Meant>
+  void fail_vis(ErrorCause cause, Meant meant);
   void handle_device_events();
   void keep_alive();
   void report(const AsyncError& error) noexcept;
@@ -158,6 +160,7 @@ class Nic final : public via::Nic, private Connections::Provider {
   std::uint32_t vi_generation_ = 0;
   Connections connections_;
   std::uint32_t life_epoch_ = 0;
+  bool device_failed_ = false;  // it completes nothing more
   std::atomic<bool> in_progress_{false};
   IncomingPeer incoming_peer_;
   ErrorReports errors_;
