@@ -16,10 +16,12 @@
 ///                         a peer may be silent: nobody is out of reach
 ///   faults burst          six ranks: many control messages in a row, and to one rank, each once
 ///   faults port DOWN UP   rank 1's port is down, rank 0's is not, and they have never met
+///   faults port_before DOWN UP   rank 1's port is down when its device is opened
 ///   faults device DIE     rank 0's device fails while rank 0 moves blocks, and completes nothing
 ///   more
 ///   faults vis DIE        rank 0's device fails under VIs that wait
 
+#include <sched.h>
 #include <unistd.h>
 
 #include <array>
@@ -488,6 +490,32 @@ void port(Job& job, const char* down, const char* up) {
   talk.fence();
 }
 
+/// A port that is named is taken though it is down.
+void port_before(Job& job, const char* down, const char* up) {
+  const bool first = index(job.rank()) == 0;
+  const auto is_told = [&](bool wanted) {
+    const auto& theirs = job.record(Rank{1}).ports_down;
+    const std::uint64_t start = monotonic_ns();
+    while ((theirs.load() != 0) != wanted && monotonic_ns() - start < kBoundNs / 6) sched_yield();
+    return (theirs.load() != 0) == wanted;
+  };
+  if (first) expect(std::system(down) == 0, "the port goes down");
+  job.bootstrap().fence();
+  {
+    const auto nic = via::open_nic(job, "verbs");
+    expect(is_told(true), "all know of the port that was down before");
+    job.bootstrap().fence();
+    if (first) expect(std::system(up) == 0, "the port goes up");
+    expect(is_told(false), "all know of that");
+    job.bootstrap().fence();
+    if (first) expect(std::system(down) == 0, "the port goes down");
+    expect(is_told(true), "and of that");
+    job.bootstrap().fence();
+  }
+  expect(is_told(false), "a NIC that ends has no port");
+  job.bootstrap().fence();
+}
+
 volatile std::sig_atomic_t g_is_over = 0;
 void on_block(am::Token&, std::span<std::byte>) {}
 
@@ -583,6 +611,8 @@ int body(Job& job, int argc, char** argv) {
     computing(job, argv[2], argv[3]);
   else if (what == "port" && argc == 4)
     port(job, argv[2], argv[3]);
+  else if (what == "port_before" && argc == 4)
+    port_before(job, argv[2], argv[3]);
   else if (what == "device" && argc == 3)
     device(job, argv[2]);
   else if (what == "vis" && argc == 3)

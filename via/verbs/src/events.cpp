@@ -44,6 +44,8 @@ Events::~Events() {
 }
 
 void Events::run() noexcept {
+  // Later changes are events: the device was open before it was asked.
+  tell_port(device_.port_attributes().state != IBV_PORT_ACTIVE);
   for (;;) {
     pollfd fds[3] = {{stop_.get(), POLLIN, 0},
                      {channel_->fd, POLLIN, 0},
