@@ -16,6 +16,7 @@
 ///                         a peer may be silent: nobody is out of reach
 ///   faults burst          six ranks: many control messages in a row, and to one rank, each once
 ///   faults port DOWN UP   rank 1's port is down, rank 0's is not, and they have never met
+///   faults transfers      a link fails while it gets, or in the middle of a get
 ///   faults port_before DOWN UP   rank 1's port is down when its device is opened
 ///   faults device DIE     rank 0's device fails while rank 0 moves blocks, and completes nothing
 ///   more
@@ -34,14 +35,17 @@
 #include <span>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tests/verbs-vm/talk.hpp"
+#include "via/verbs/provider.hpp"
 #include "via/verbs/src/library.hpp"
 #include "viaduct/job.hpp"
 #include "viaduct/runtime/bootstrap.hpp"
 #include "viaduct/via/descriptor.hpp"
 #include "viaduct/via/nic.hpp"
+#include "viaduct/via/transport.hpp"
 
 namespace {
 
@@ -57,6 +61,7 @@ int g_refuse_resets = 0;
 bool g_refuse_peers = false;
 int g_resets = 0;
 int g_refused = 0;
+int g_ended = 0;
 
 ibv_qp* create_qp(ibv_pd* domain, ibv_qp_init_attr* attributes) {
   ibv_qp* pair = g_real.create_qp(domain, attributes);
@@ -67,6 +72,7 @@ ibv_qp* create_qp(ibv_pd* domain, ibv_qp_init_attr* attributes) {
 int modify_qp(ibv_qp* pair, ibv_qp_attr* attributes, int mask) {
   const bool reset = attributes->qp_state == IBV_QPS_RESET;
   const bool peer = pair->qp_type == IBV_QPT_RC && attributes->qp_state == IBV_QPS_RTR;
+  if (attributes->qp_state == IBV_QPS_ERR) ++g_ended;
   if ((reset && g_refuse_resets > 0) || (peer && g_refuse_peers)) {
     if (reset) --g_refuse_resets;
     ++g_refused;
@@ -74,6 +80,28 @@ int modify_qp(ibv_qp* pair, ibv_qp_attr* attributes, int mask) {
   }
   if (reset) ++g_resets;
   return g_real.modify_qp(pair, attributes, mask);
+}
+
+int g_posts_left = -1;  // before the device takes no more; negative: it takes all
+decltype(ibv_context_ops::post_send) g_real_post_send = nullptr;
+
+int post_send(ibv_qp* pair, ibv_send_wr* request, ibv_send_wr** bad) {
+  if (pair->qp_type == IBV_QPT_RC && g_posts_left == 0) return ENOMEM;
+  if (pair->qp_type == IBV_QPT_RC && g_posts_left > 0) --g_posts_left;
+  return g_real_post_send(pair, request, bad);
+}
+
+ibv_context* open_device(ibv_device* device) {
+  ibv_context* const context = g_real.open_device(device);
+  if (context != nullptr) g_real_post_send = std::exchange(context->ops.post_send, post_send);
+  return context;
+}
+
+/// As Soft-RoCE, for which a transfer goes in requests of 32 KiB.
+int query_device(ibv_context* context, ibv_device_attr* out) {
+  const int error = g_real.query_device(context, out);
+  out->vendor_id = 0xffffff;
+  return error;
 }
 
 void step_between() {
@@ -490,6 +518,54 @@ void port(Job& job, const char* down, const char* up) {
   talk.fence();
 }
 
+/// @p refused: by the device, in the middle of a get. Else the link fails behind a get that has
+/// completed, and nobody has looked.
+void transfer(Job& job, bool refused) {
+  constexpr std::size_t kHalf = 4096;
+  constexpr std::size_t kBytes = via::Link::kMostTransferBytes;
+  const bool first = index(job.rank()) == 0;
+  const Rank other{1 - index(job.rank())};
+  const auto transport = via::verbs::open_transport(job, "");
+  std::vector<std::byte> block(2 * kHalf);
+  std::vector<std::byte> memory(kBytes, first ? std::byte{1} : std::byte{7});
+  const auto link = transport->make_link(block.data(), kHalf, 16, nullptr);
+  const std::uint32_t key = transport->register_memory(memory.data(), kBytes);
+  job.bootstrap().put_value("link", link->name());
+  job.bootstrap().put_value("memory", Window{reinterpret_cast<std::uint64_t>(memory.data()),
+                                             static_cast<via::MemoryHandle>(key)});
+  job.bootstrap().fence();
+  link->connect(other, *job.bootstrap().get_value<via::Link::Name>(other, "link"));
+  const Window theirs = *job.bootstrap().get_value<Window>(other, "memory");
+  const auto their_key = static_cast<std::uint32_t>(theirs.handle);
+  const std::uint64_t start = monotonic_ns();
+  while (!(link->ready() && transport->all_delivered()) && monotonic_ns() - start < kBoundNs)
+    transport->progress([](Rank, std::span<const std::byte>) {});
+  std::vector<std::byte> own(kBytes, std::byte{1});
+  if (first && refused) {
+    const int before = g_ended;
+    g_posts_left = 2;
+    expect(link->get(own.data(), kBytes, theirs.address, their_key) == 0 && link->failed(),
+           "it has not begun as a whole");
+    g_posts_left = -1;
+    expect(g_ended == before + 1, "what has begun is ended");
+  } else if (first) {
+    expect(link->get(own.data(), 64, theirs.address, their_key) != 0, "it is under way");
+    usleep(100'000);
+    link->fail();
+    transport->arm();  // it looks at what has completed
+    expect(own == std::vector(kBytes, std::byte{1}), "nothing comes by a failed link");
+  }
+  job.bootstrap().fence();
+  transport->deregister(key);
+}
+
+void transfers(Job& job) {
+  auto& library = const_cast<Library&>(via::verbs::library());
+  library.open_device = open_device;
+  library.query_device = query_device;
+  for (const bool refused : {false, true}) transfer(job, refused);
+}
+
 /// A port that is named is taken though it is down.
 void port_before(Job& job, const char* down, const char* up) {
   const bool first = index(job.rank()) == 0;
@@ -611,6 +687,8 @@ int body(Job& job, int argc, char** argv) {
     computing(job, argv[2], argv[3]);
   else if (what == "port" && argc == 4)
     port(job, argv[2], argv[3]);
+  else if (what == "transfers" && argc == 2)
+    transfers(job);
   else if (what == "port_before" && argc == 4)
     port_before(job, argv[2], argv[3]);
   else if (what == "device" && argc == 3)

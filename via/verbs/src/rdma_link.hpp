@@ -112,10 +112,11 @@ class RdmaLink final : public via::Link {
   }
   /// Whether the last request posted is signalled.
   [[nodiscard]] bool marked() const noexcept { return until_signal_ == signal_every_; }
-  /// @p well: else the device tells of an error, and all that follows it fails, too.
+  /// @p well: else the device tells of an error, and all that follows it fails, too. Of a link that
+  /// has failed nothing more comes into the program's memory.
   void completed(std::uint32_t number, bool well) noexcept {
     (void)pair_->reap(number);
-    if (begun_ != done_) finish_transfers(well);
+    if (begun_ != done_) finish_transfers(well && !failed_);
   }
   [[nodiscard]] std::uint64_t work_id(std::uint64_t number) const noexcept {
     return id_high_ | static_cast<std::uint32_t>(number);

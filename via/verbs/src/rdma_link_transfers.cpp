@@ -90,8 +90,7 @@ via::Link::Transfer RdmaLink::transfer(std::byte* own, std::size_t bytes, std::u
   return begin(std::move(record), segment, 0, there, key);
 }
 
-/// Posts a transfer. If it cannot be posted as a whole, the memory that the device may still write
-/// to is kept until the queue pair's end.
+/// Posts a transfer. If it cannot be posted as a whole, the queue pair ends what it has of it.
 via::Link::Transfer RdmaLink::begin(Record&& record, const ibv_sge& own, unsigned flags,
                                     std::uint64_t there, std::uint32_t key) noexcept {
   const std::uint64_t before = pair_->posted();
@@ -110,7 +109,9 @@ via::Link::Transfer RdmaLink::begin(Record&& record, const ibv_sge& own, unsigne
     last_read_ = number;
   }
   record_of(number) = std::move(record);
-  return whole ? number : 0;
+  if (whole) return number;
+  pair_->fail();
+  return 0;
 }
 
 /// Posts a transfer in requests that are as long as the device should have them. Waits for room;
