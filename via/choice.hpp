@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "viaduct/runtime/types.hpp"
+
 namespace viaduct {
 class Job;
 }
@@ -21,11 +23,14 @@ struct Choice {
   std::string why;       ///< a sentence without its full stop
 };
 
-/// @p same_host: Job::same_host() of the two. @p forced: VIADUCT_PROVIDER, or "". @p sender: the
-/// rank that sends, since ranks may take devices in turn.  Cost: for ranks
-/// of different hosts, a look at the machine's devices.
+/// @p same_host: Job::same_host() of the two. @p forced: VIADUCT_PROVIDER, or "". @p turn:
+/// turn_of() the rank that sends.  Cost: for ranks of different hosts, a look at the machine's
+/// devices.
 [[nodiscard]] Choice choose_provider(bool same_host, std::string_view forced = {},
-                                     std::uint32_t sender = 0);
+                                     std::uint32_t turn = 0);
+
+/// The ranks of a host take the devices of a list in turn. @return how many are before @p rank.
+[[nodiscard]] std::uint32_t turn_of(const Job& job, Rank rank) noexcept;
 
 /// Throws Error, naming the provider that is missing, unless all ranks of @p job are on one host.
 void require_one_host(const Job& job);

@@ -34,7 +34,9 @@ hosts=("$run" --hosts a,b --remote-command '/usr/bin/env VIADUCT_HOST_KEY={host}
 VIADUCT_VERBS_DEVICE=$a,$b
 export VIADUCT_VERBS_DEVICE
 wants "from rank 0 to rank 1 \(on hosts 0 and 1\)" "${hosts[@]}" "$info" choose
-wants "the two are on different hosts; by $b port 1" "${hosts[@]}" "$info" choose --from 1 --to 0
+wants "the two are on different hosts; by $a port 1" "${hosts[@]}" "$info" choose --from 1 --to 0
+hosts[2]=a:2,b:2
+wants "the two are on different hosts; by $b port 1" "${hosts[@]}" "$info" choose --from 3 --to 0
 # RDMA needs locked memory.
 doctor() {
   wants "^ok +locked memory: unlimited" "$info" doctor

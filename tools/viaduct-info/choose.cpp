@@ -113,12 +113,12 @@ std::string kept_registered() {
                      in_units(static_cast<std::uint64_t>(settings.cache_from)));
 }
 
-via::Choice choice_for(bool same_host, std::uint32_t sender) {
+via::Choice choice_for(bool same_host, std::uint32_t turn) {
   const char* const variable = std::getenv("VIADUCT_PROVIDER");
   const std::string forced = variable != nullptr ? variable : "";
   const std::string generation = generation_in_force();
-  return generation.empty() ? via::choose_provider(same_host, forced, sender)
-                            : provider_of_maps(generation, same_host, forced, sender);
+  return generation.empty() ? via::choose_provider(same_host, forced, turn)
+                            : provider_of_maps(generation, same_host, forced, turn);
 }
 
 /// A pair of this job's ranks.
@@ -132,7 +132,7 @@ std::string choose_in(Job& job, std::uint32_t from, std::uint32_t to, std::uint6
   const std::uint32_t there = job.host_of(Rank{to});
   const std::string text =
       from == to ? "provider shm: a rank talks to itself by its own memory, whatever is forced"
-                 : way(choice_for(here == there, from), bytes);
+                 : way(choice_for(here == there, via::turn_of(job, Rank{from})), bytes);
   const std::string hosts = here == there ? fmt::format("both on host {}", here)
                                           : fmt::format("on hosts {} and {}", here, there);
   return fmt::format("{} from rank {} to rank {} ({}):\n  {}\n", in_units(bytes), from, to, hosts,

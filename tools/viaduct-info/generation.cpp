@@ -30,12 +30,12 @@ std::string generation_in_force() {
 }
 
 via::Choice provider_of_maps(const std::string& generation, bool same_host,
-                             const std::string& forced, std::uint32_t sender) {
+                             const std::string& forced, std::uint32_t turn) {
   const std::string name = forced.empty() ? "shm" : forced;
   const std::string setting = "VIADUCT_AM_GENERATION=" + generation;
   const std::string why = "a MAP of " + generation + " over VIs of this provider, since " + setting;
   if (name != "shm" && !name.starts_with("fault(")) {
-    via::Choice choice = via::choose_provider(same_host, name, sender);
+    via::Choice choice = via::choose_provider(same_host, name, turn);
     if (!choice.provider.empty()) choice.why = why + "; " + choice.why;
     return choice;
   }

@@ -15,7 +15,7 @@ namespace viaduct::info {
 
 /// The provider whose VIs the MAPs of @p generation use. @p forced: VIADUCT_PROVIDER, or "".
 [[nodiscard]] via::Choice provider_of_maps(const std::string& generation, bool same_host,
-                                           const std::string& forced, std::uint32_t sender);
+                                           const std::string& forced, std::uint32_t turn);
 
 /// How a MAP of @p generation carries a message of @p bytes, as docs/generations.md describes it.
 /// @p most_short and @p most_medium: the largest short and medium message.

@@ -17,8 +17,8 @@ namespace {
 constexpr std::string_view kShm = "shm";
 constexpr std::string_view kVerbs = "verbs";
 
-Choice choose_verbs(std::string_view reason, std::string_view device, std::uint32_t sender) {
-  const verbs::Found found = verbs::find_ports(device, sender);
+Choice choose_verbs(std::string_view reason, std::string_view device, std::uint32_t turn) {
+  const verbs::Found found = verbs::find_ports(device, turn);
   if (found.chosen < 0)
     return {"", fmt::format("{}: verbs is needed, and {}", reason,
                             found.problem.empty() ? "no port is active" : found.problem)};
@@ -29,12 +29,12 @@ Choice choose_verbs(std::string_view reason, std::string_view device, std::uint3
 
 }  // namespace
 
-Choice choose_provider(bool same_host, std::string_view forced, std::uint32_t sender) {
+Choice choose_provider(bool same_host, std::string_view forced, std::uint32_t turn) {
   const std::string_view device =
       forced.size() > kVerbs.size() ? forced.substr(kVerbs.size() + 1) : std::string_view{};
   if (forced == kVerbs || (!device.empty() && forced.substr(0, kVerbs.size()) == kVerbs &&
                            forced[kVerbs.size()] == ':'))
-    return choose_verbs("VIADUCT_PROVIDER forces verbs", device, sender);
+    return choose_verbs("VIADUCT_PROVIDER forces verbs", device, turn);
   if (!forced.empty() && forced != kShm)
     return {"", fmt::format("VIADUCT_PROVIDER is {}: set it to shm or verbs, or leave it unset",
                             forced)};
@@ -42,7 +42,14 @@ Choice choose_provider(bool same_host, std::string_view forced, std::uint32_t se
     return {"", "VIADUCT_PROVIDER forces shm, and the two are on different hosts: unset it"};
   if (forced == kShm) return {std::string(kShm), "VIADUCT_PROVIDER forces shm"};
   if (same_host) return {std::string(kShm), "the two have the same host key, so they share memory"};
-  return choose_verbs("the two are on different hosts", {}, sender);
+  return choose_verbs("the two are on different hosts", {}, turn);
+}
+
+std::uint32_t turn_of(const Job& job, Rank rank) noexcept {
+  std::uint32_t before = 0;
+  for (std::uint32_t r = 0; r < index(rank); ++r)
+    if (job.host_of(Rank{r}) == job.host_of(rank)) ++before;
+  return before;
 }
 
 void require_one_host(const Job& job) {

@@ -48,7 +48,8 @@ struct Found {
   std::int32_t chosen = -1;  ///< which of them a NIC would take, -1: none
 };
 
-/// Looks at the machine; chooses as open() does with @p device for rank @p turn. Throws nothing.
+/// Looks at the machine; chooses as open() does with @p device, after @p turn ranks of this host.
+/// Throws nothing.
 /// Cost: loads the library and opens every device.
 [[nodiscard]] Found find_ports(std::string_view device = {}, std::uint32_t turn = 0);
 

@@ -12,7 +12,7 @@ using config::Type;
 constexpr std::array<Option, 16> kOptions{
     Option{"device", "VIADUCT_VERBS_DEVICE", "auto", "", Type::text, 0, 0, "",
            "RDMA device, as NAME, NAME:PORT or NAME:PORT:GID-INDEX; several, separated by commas, "
-           "are taken by the ranks in turn; auto: the fastest port that is up",
+           "are taken by the ranks of a host in turn; auto: the fastest port that is up",
            offsetof(Settings, device)},
     Option{"regions", "VIADUCT_VERBS_REGIONS", "4096", "", Type::integer, 1, 1 << 20, "",
            "memory regions a rank may have registered at once", offsetof(Settings, max_regions)},

@@ -53,7 +53,7 @@ Nic::Nic(Job& job, const Settings& settings, std::string_view device)
     : job_(job),
       bootstrap_key_(next_nic_key(job)),
       settings_(settings),
-      device_(settings, device, index(job.rank())),
+      device_(settings, device, turn_of(job, job.rank())),
       events_(device_, job),
       tags_(job.rank()),
       connections_(job.rank(), *this) {

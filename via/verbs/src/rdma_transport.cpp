@@ -109,7 +109,7 @@ std::vector<Address> exchange_addresses(Job& job, const std::string& key, const 
 }
 
 RdmaTransport::RdmaTransport(Job& job, const Settings& settings, std::string_view device)
-    : job_(job), device_(settings, device, index(job.rank())), events_(device_, job) {
+    : job_(job), device_(settings, device, turn_of(job, job.rank())), events_(device_, job) {
   Address address;
   device_.fill(address);
   control_path_ = std::make_unique<ControlPath>(job, device_, events_.channel(), address);
