@@ -86,11 +86,21 @@ std::uint32_t Map::announce_half(std::byte* to, const std::byte* data,
 
 namespace {
 
-Undeliverable reach(Map& map, std::size_t bytes, std::size_t offset, via::Rights rights,
+/// What a message of @p client does with the peer's segment.
+via::Rights rights_of(std::uint64_t client) noexcept {
+  return wire_format::operation(client) == Operation::get ? via::Rights::rdma_read
+                                                          : via::Rights::rdma_write;
+}
+
+Undeliverable reach(Map& map, std::size_t bytes, std::size_t offset, std::uint64_t client,
                     via::RemotePlace& place) noexcept {
+  const via::Rights rights = rights_of(client);
+  // A bulk reply was asked for. The handler of a get, too, runs as one of a reply.
+  const bool is_reply =
+      wire_format::kind(client) == Kind::reply && rights == via::Rights::rdma_write;
   if (map.channel->is_remote())
     take_page(*map.peer.page, reinterpret_cast<MapBlock*>(map.channel->peer_extra())->page);
-  else if (!hears(map.peer.page->tag.load(), map.tags.presented))
+  else if (!is_reply && !hears(map.peer.page->tag.load(), map.tags.presented))
     return Undeliverable::bad_tag;
   const std::uint64_t held = map.peer.page->segment_bytes.load(kAcquire);
   if (offset > held || (held == 0 && bytes != 0)) return Undeliverable::bad_offset;
@@ -124,11 +134,11 @@ Undeliverable why_not_copied(const via::channel::Nic& nic) noexcept {
 }  // namespace
 
 Undeliverable copy_bulk(Map& map, std::byte* own, std::size_t bytes, std::size_t offset,
-                        via::Rights how) noexcept {
+                        std::uint64_t client) noexcept {
   via::RemotePlace place;
-  const Undeliverable why = reach(map, bytes, offset, how, place);
+  const Undeliverable why = reach(map, bytes, offset, client, place);
   if (why != Undeliverable::none || bytes == 0) return why;
-  const bool out = how == via::Rights::rdma_write;
+  const bool out = rights_of(client) == via::Rights::rdma_write;
   if (map.channel->is_remote()) {
     via::Link* const link = map.channel->link();
     const std::uint64_t there = map.peer.page->segment_address.load() + offset;
@@ -145,10 +155,9 @@ Undeliverable copy_bulk(Map& map, std::byte* own, std::size_t bytes, std::size_t
 
 namespace {
 
-Undeliverable put_bulk(Map& map, const std::byte* from, std::size_t bytes,
-                       std::size_t offset) noexcept {
-  const Undeliverable why =
-      copy_bulk(map, const_cast<std::byte*>(from), bytes, offset, via::Rights::rdma_write);
+Undeliverable put_bulk(Map& map, const std::byte* from, std::size_t bytes, std::size_t offset,
+                       std::uint64_t client) noexcept {
+  const Undeliverable why = copy_bulk(map, const_cast<std::byte*>(from), bytes, offset, client);
   if (why == Undeliverable::none) core_of(map).dispatcher().count(kBulkBytes, bytes);
   return why;
 }
@@ -157,11 +166,12 @@ Undeliverable put_bulk(Map& map, const std::byte* from, std::size_t bytes,
 
 Undeliverable begin_bulk(Map& map, const std::byte* from, std::size_t bytes, std::size_t offset,
                          std::uint64_t& client) noexcept {
-  if (bytes < kLeastPull || map.channel->is_remote()) return put_bulk(map, from, bytes, offset);
+  if (bytes < kLeastPull || map.channel->is_remote())
+    return put_bulk(map, from, bytes, offset, client);
   via::RemotePlace place;
-  const Undeliverable why = reach(map, bytes, offset, via::Rights::rdma_write, place);
+  const Undeliverable why = reach(map, bytes, offset, client, place);
   if (why != Undeliverable::none) return why;
-  if (!show_for_pull(map, from, bytes)) return put_bulk(map, from, bytes, offset);
+  if (!show_for_pull(map, from, bytes)) return put_bulk(map, from, bytes, offset, client);
   client |= wire_format::pull_bit;
   return Undeliverable::none;
 }
@@ -172,7 +182,7 @@ void finish_bulk(Map& map, const std::byte* from, std::size_t bytes, std::size_t
   if (!sent) return take_back_pull(map);
   if (await_pull(map, bytes)) return core_of(map).dispatcher().count(kBulkBytes, bytes);
   const std::uint64_t start = monotonic_ns();
-  const Undeliverable why = put_bulk(map, from, bytes, offset);
+  const Undeliverable why = put_bulk(map, from, bytes, offset, client);
   if (why != Undeliverable::none) return tell_failed(map, why);
   tell_pushed(map, bytes, monotonic_ns() - start);
 }

@@ -6,7 +6,6 @@
 #include <span>
 
 #include "viaduct/am/detail/map.hpp"
-#include "viaduct/via/types.hpp"
 
 namespace viaduct::am::detail {
 
@@ -18,9 +17,10 @@ bool put_medium(Map& map, const std::byte* data, std::size_t bytes, std::uint64_
 [[nodiscard]] bool send_payload(Map& map, std::uint32_t credits, std::uint64_t client,
                                 std::span<const std::uint64_t> args, std::uint32_t arg_bytes,
                                 std::span<const std::byte> data) noexcept;
-/// Copies between @p own and the peer's segment at @p offset.  @return why it cannot.
+/// Copies between @p own and the peer's segment at @p offset, as a message with @p client asks.
+/// @return why it cannot.
 Undeliverable copy_bulk(Map& map, std::byte* own, std::size_t bytes, std::size_t offset,
-                        via::Rights how) noexcept;
+                        std::uint64_t client) noexcept;
 /// Before a bulk message: the data are in place, or @p client says that the receiver is to pull
 /// them, and finish_bulk() is to follow.
 Undeliverable begin_bulk(Map& map, const std::byte* from, std::size_t bytes, std::size_t offset,

@@ -210,8 +210,7 @@ Status attempt_get(EndpointCore& core, const Outgoing& out, std::span<std::byte>
   Map* const map = open_map(core, out, status);
   if (map == nullptr) return status;
   if (!map->channel->takes_copies()) return Status::retry;
-  const Undeliverable why =
-      copy_bulk(*map, data.data(), data.size(), out.offset, via::Rights::rdma_read);
+  const Undeliverable why = copy_bulk(*map, data.data(), data.size(), out.offset, out.client);
   if (why != Undeliverable::none) {
     if (has_ended(*map)) return Status::retry;
     return_to_sender(core, out, why);

@@ -246,6 +246,51 @@ void named_after_contact(Rig& rig) {
   rig.barrier();
 }
 
+void on_answer_in_short(am::Token&, std::uint32_t) { ++t_replies; }
+void on_answer_in_ring(am::Token&, std::span<const std::byte> data) {
+  ++t_replies;
+  CHECK_EQ(first_wrong(data, data.size()), data.size());
+}
+void on_answer_in_segment(am::Token&, std::span<std::byte> data) {
+  ++t_replies;
+  CHECK_EQ(first_wrong(data, data.size()), data.size());
+}
+void on_answer_wanted(am::Token& token, std::uint64_t bytes) {
+  std::vector<std::byte> data(bytes);
+  fill(data, bytes);
+  CHECK_EQ(token.reply_bulk<on_answer_in_segment>(data, 0), Status::ok);
+}
+void on_medium_wanted(am::Token& token) {
+  std::array<std::byte, 100> data{};
+  fill(data, data.size());
+  CHECK_EQ(token.reply_medium<on_answer_in_ring>(data), Status::ok);
+}
+void on_short_wanted(am::Token& token) { token.reply<on_answer_in_short>(0U); }
+
+/// The asked endpoint has not mapped the asking one, whose tag it so does not name: replies of
+/// every kind arrive, the large one also where the requester takes the data itself.
+void replies_without_map(Rig& rig) {
+  for (const am::Tag own : {am::kTagNone, am::Tag{77}}) {
+    Tagged asked(rig, 5);
+    Tagged asking(rig, own);
+    constexpr std::uint64_t kLarge = 256 << 10;
+    asking.endpoint.make_segment(kLarge);
+    rig.barrier();
+    am::Endpoint& ep = asking.endpoint;
+    rig.ok(ep.map(kThere, asked.names[am::value(rig.next())], 5));
+    const auto answered = [&](Status status, std::uint32_t n) {
+      rig.ok(status);
+      rig.until([&] { return t_replies == n || !rig.back.empty(); });
+    };
+    answered(ep.request<on_short_wanted>(kThere), 1);
+    answered(ep.request<on_medium_wanted>(kThere), 2);
+    answered(ep.request<on_answer_wanted>(kThere, std::uint64_t{100}), 3);
+    answered(ep.request<on_answer_wanted>(kThere, kLarge), 4);
+    CHECK(rig.back.empty());
+    rig.barrier();
+  }
+}
+
 /// This side gave up on a MAP that was refused; then the other side asks for one.
 void refused_then_asked(Rig& rig) {
   Tagged tagged(rig, 50);
@@ -347,6 +392,7 @@ constexpr std::array kCases{
     Case{"tag.changed_tag", Needs::any, changed_tag},
     Case{"tag.changed_under_way", Needs::any, changed_under_way},
     Case{"tag.named_after_contact", Needs::two, named_after_contact},
+    Case{"tag.replies_without_map", Needs::any, replies_without_map},
     Case{"tag.refused_then_asked", Needs::two, refused_then_asked},
     Case{"tag.asked_and_polls", Needs::two, asked_and_polls},
     Case{"tag.retagged_while_connecting", Needs::two, retagged_while_connecting},
