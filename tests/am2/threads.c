@@ -263,6 +263,88 @@ static void used_by_one_thread(void) {
   OK(AM_FreeBundle(used_bundle));
 }
 
+/* AM_SEQ bundles in turn: this thread, another one, this thread again. The waits of this thread in
+   one of its bundles serve the others again. */
+typedef struct {
+  eb_t bundle;
+  ep_t ep;
+  en_t name;
+} One;
+static One mine, more, theirs, sink;
+static int lent, answered, sunk;
+static void on_lent(void* token) {
+  add(&lent, 1);
+  GOOD(AM_Reply0(token, 8));
+}
+static void on_answered(void* token) {
+  (void)token;
+  add(&answered, 1);
+}
+static void on_sunk(void* token) {
+  (void)token;
+  add(&sunk, 1);
+}
+static void open_one(One* one) {
+  OK(AM_AllocateBundle(AM_SEQ, &one->bundle));
+  OK(AM_AllocateEndpoint(one->bundle, &one->ep, &one->name));
+  OK(AM_SetTag(one->ep, TAG));
+  OK(AM_SetHandler(one->ep, 7, on_lent));
+  OK(AM_SetHandler(one->ep, 8, on_answered));
+  OK(AM_SetHandler(one->ep, 9, on_sunk));
+}
+static void* use_once(void* unused) {
+  GOOD(AM_Request0(mine.ep, 0, 9));
+  GOOD(AM_Poll(mine.bundle));
+  return unused;
+}
+/* Takes what comes to `sink` only when `mine` has answered. */
+static void* ask_first(void* wanted) {
+  const time_t limit = time(NULL) + 4;
+  const int before = read_count(&answered);
+  GOOD(AM_Poll(sink.bundle)); /* from now on no other thread's waits serve it */
+  GOOD(AM_Request0(theirs.ep, 0, 7));
+  add(&stage, 1);
+  while (read_count(&answered) == before && time(NULL) < limit) GOOD(AM_Poll(theirs.bundle));
+  SURE(read_count(&answered) == before + 1);
+  while (read_count(&sunk) < *(int*)wanted) {
+    GOOD(AM_Poll(theirs.bundle));
+    GOOD(AM_Poll(sink.bundle));
+  }
+  return NULL;
+}
+static void lent_to_another(void) {
+  enum { kMany = 2000 };
+  static int wanted = kMany + 4;
+  pthread_t thread;
+  int i;
+  open_one(&mine);
+  open_one(&more);
+  open_one(&theirs);
+  open_one(&sink);
+  OK(AM_Map(mine.ep, 0, theirs.name, TAG));
+  OK(AM_Map(theirs.ep, 0, mine.name, TAG));
+  OK(AM_Map(more.ep, 0, sink.name, TAG));
+  OK(AM_Request0(theirs.ep, 0, 7)); /* connects */
+  while (read_count(&lent) == 0) OK(AM_Poll(mine.bundle));
+  OK(AM_Request0(more.ep, 0, 9));
+  OK(AM_Request0(mine.ep, 0, 9));
+  OK(AM_Poll(mine.bundle));
+  if (pthread_create(&thread, NULL, use_once, NULL) != 0) exit(2);
+  (void)pthread_join(thread, NULL);
+  OK(AM_Request0(mine.ep, 0, 9)); /* this thread has used it last */
+  OK(AM_Poll(mine.bundle));
+  while (read_count(&answered) < 1) OK(AM_Poll(theirs.bundle));
+  if (pthread_create(&thread, NULL, ask_first, &wanted) != 0) exit(2);
+  while (read_count(&stage) == 1) sleep_ms(1);
+  for (i = 0; i < kMany; ++i) OK(AM_Request0(more.ep, 0, 9)); /* waits for room */
+  (void)pthread_join(thread, NULL);
+  CHECK(sunk == wanted && lent == 2 && answered == 2);
+  OK(AM_FreeBundle(mine.bundle));
+  OK(AM_FreeBundle(more.bundle));
+  OK(AM_FreeBundle(theirs.bundle));
+  OK(AM_FreeBundle(sink.bundle));
+}
+
 int main(void) {
   setbuf(stdout, NULL);
   OK(AM_Init());
@@ -281,6 +363,7 @@ int main(void) {
   other_endpoints(2);
   other_endpoints(0);
   used_by_one_thread();
+  lent_to_another();
   close_rig(&rig);
   OK(AM_Terminate());
   return finish();

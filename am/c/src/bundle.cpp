@@ -21,10 +21,11 @@ int with_bundle(eb_t handle, Body body) noexcept {
   viaduct_am_bundle* const bundle = find(handle);
   if (bundle == nullptr) return no_object();
   if (!viaduct::is_single_threaded()) {
-    last_places.bundle = handle;
+    const std::uint64_t homes = homes_changed.load(std::memory_order_relaxed);
     const auto* const alone = bundle->alone.load(std::memory_order_acquire);
     const bool here = alone != nullptr && viaduct::am::detail::ShortWay::is_home(*alone);
     if (bundle->type == AM_SEQ && !here) bring_home(*bundle);
+    places_at(homes).bundle = handle;
   } else if (bundle->alone.load(std::memory_order_relaxed) != nullptr) {
     hot.bundle = handle;
   }
@@ -34,7 +35,7 @@ int with_bundle(eb_t handle, Body body) noexcept {
 }
 /// AM_Poll in a process with several threads, where the bundle may have got other endpoints.
 [[gnu::noinline]] int poll_among_threads(eb_t handle) noexcept {
-  if (handle != last_places.bundle || is_in_handler()) return poll_slow(handle);
+  if (!is_last(handle) || is_in_handler()) return poll_slow(handle);
   auto* const alone = handle->alone.load(std::memory_order_acquire);
   if (alone == nullptr) return poll_slow(handle);
   viaduct::am::detail::ShortWay::poll_shared(*alone);

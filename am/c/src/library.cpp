@@ -26,8 +26,10 @@
 bool viaduct::am::detail::ShortWay::is_home(const Bundle& bundle) noexcept {
   return bundle.served_->is_home();
 }
-void viaduct::am::detail::ShortWay::bring_home(Bundle& bundle) noexcept {
-  if (!is_home(bundle)) bundle.served_->take_over();
+bool viaduct::am::detail::ShortWay::bring_home(Bundle& bundle) noexcept {
+  if (is_home(bundle)) return false;
+  bundle.served_->take_over();
+  return true;
 }
 void viaduct::am::detail::ShortWay::join(Bundle& bundle, const void* family) noexcept {
   bundle.served_->join(family);
@@ -71,7 +73,8 @@ constinit viaduct_am_endpoint no_endpoint;
 constinit viaduct_am_bundle no_bundle;
 constinit Hot hot;
 constinit thread_local LastPlaces last_places
-    [[gnu::tls_model("initial-exec")]] = {&no_endpoint, &no_bundle};
+    [[gnu::tls_model("initial-exec")]] = {&no_endpoint, &no_bundle, 0};
+constinit std::atomic<std::uint64_t> homes_changed{0};
 
 Library& library() noexcept {
   static Library* const instance = new Library;
@@ -274,6 +277,11 @@ Cold::~Cold() {
   if (context_ != nullptr) context_->unlock_calls();
 }
 
+LastPlaces& places_at(std::uint64_t homes) noexcept {
+  if (last_places.homes_seen != homes) last_places = {&no_endpoint, &no_bundle, homes};
+  return last_places;
+}
+
 Port* find_slow(ep_t handle) noexcept {
   if (!viaduct::is_single_threaded()) widen();
   viaduct_am_endpoint* const slot = library().endpoint_table.find(handle);
@@ -284,18 +292,22 @@ Port* find_slow(ep_t handle) noexcept {
     hot.port = port;
     hot.alone = port->alone.load(std::memory_order_relaxed) ? handle : &no_endpoint;
   } else {
-    last_places.endpoint = handle;
+    const std::uint64_t homes = homes_changed.load(std::memory_order_relaxed);
     viaduct_am_bundle& home = *port->home.load(std::memory_order_relaxed);
-    if (home.type == AM_SEQ && !ShortWay::is_home(port->bundle()) && !is_in_handler())
-      bring_home(home);
+    const bool is_here = home.type != AM_SEQ || ShortWay::is_home(port->bundle());
+    if (!is_here && is_in_handler()) return port;
+    if (!is_here) bring_home(home);
+    places_at(homes).endpoint = handle;
   }
   return port;
 }
 
 void bring_home(viaduct_am_bundle& bundle) noexcept {
   const Cold cold;
+  bool has_come = false;
   for (Port* port = bundle.first; port != nullptr; port = port->next)
-    ShortWay::bring_home(port->bundle());
+    if (ShortWay::bring_home(port->bundle())) has_come = true;
+  if (has_come && bundle.type == AM_SEQ) homes_changed.fetch_add(1);
 }
 
 viaduct_am_bundle* find(eb_t handle) noexcept {
@@ -390,6 +402,7 @@ void enter_home(Port& port, viaduct_am_bundle& home) noexcept {
   Port** at = &home.first;
   while (*at != nullptr) at = &(*at)->next;
   *at = &port;
+  homes_changed.fetch_add(1);
   count_endpoints(home);
 }
 

@@ -6,6 +6,8 @@
 /// sequential. The first call of a process of several makes them parallel, for good: from then on
 /// each call takes their lock (bundle.hpp), and cold calls take it here.
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -66,12 +68,27 @@ struct Hot {
 };
 extern constinit Hot hot;
 /// The places that the thread's last calls have named, once the process has several: they need no
-/// comparison with the tables' bounds.
+/// comparison with the tables' bounds. Good for as long as no endpoint of an AM_SEQ bundle gets
+/// another thread's waits to serve it.
 struct LastPlaces {
-  ep_t endpoint;  // never null
-  eb_t bundle;    // never null
+  ep_t endpoint;             // never null
+  eb_t bundle;               // never null
+  std::uint64_t homes_seen;  // homes_changed before they were looked at
 };
 extern constinit thread_local LastPlaces last_places [[gnu::tls_model("initial-exec")]];
+/// Counts bring_home() of AM_SEQ bundles, and enter_home().
+extern constinit std::atomic<std::uint64_t> homes_changed;
+/// The thread's last places, for one that was looked at when homes_changed was @p homes.
+LastPlaces& places_at(std::uint64_t homes) noexcept;
+/// Whether the thread's last calls have named @p handle, and nothing is to be looked at again.
+[[nodiscard]] inline bool is_last(ep_t handle) noexcept {
+  return handle == last_places.endpoint &&
+         last_places.homes_seen == homes_changed.load(std::memory_order_relaxed);
+}
+[[nodiscard]] inline bool is_last(eb_t handle) noexcept {
+  return handle == last_places.bundle &&
+         last_places.homes_seen == homes_changed.load(std::memory_order_relaxed);
+}
 
 /// The endpoint of a handle, or null.  Cost: three loads.
 [[nodiscard]] Port* find_slow(ep_t handle) noexcept;
@@ -79,7 +96,7 @@ extern constinit thread_local LastPlaces last_places [[gnu::tls_model("initial-e
   if (is_single_threaded()) [[likely]] {
     if (handle == hot.endpoint) [[likely]]
       return hot.port;
-  } else if (handle == last_places.endpoint) {
+  } else if (is_last(handle)) {
     return handle->port.load();
   }
   return find_slow(handle);

@@ -82,7 +82,7 @@ template <class... I>
 [[gnu::noinline]] int request_among_threads(ep_t ep, int to, handler_t handler,
                                             I... args) noexcept {
   using Done = ShortWay::Done;
-  if (ep == last_places.endpoint && !is_in_handler() && is_handler(handler)) [[likely]] {
+  if (is_last(ep) && !is_in_handler() && is_handler(handler)) [[likely]] {
     Bundle& bundle = *ep->bundle.load(std::memory_order_relaxed);
     const auto find_alone = [ep, to]() noexcept -> Endpoint* {
       Port* const port = ep->port.load(std::memory_order_relaxed);

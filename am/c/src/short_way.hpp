@@ -87,8 +87,8 @@ struct ShortWay {
   /// @return whether the waits of this thread serve @p bundle.  Cost: two loads.
   [[nodiscard]] static bool is_home(const Bundle& bundle) noexcept;
   /// From now on the waits of this thread serve @p bundle, and those of the thread before do not.
-  /// Cost: as is_home(); where that is false, a lock.
-  static void bring_home(Bundle& bundle) noexcept;
+  /// @return whether that was not so before.  Cost: as is_home(); where that is false, a lock.
+  static bool bring_home(Bundle& bundle) noexcept;
   /// Each thread that waits in one bundle of @p family serves the others; null: none does.
   static void join(Bundle& bundle, const void* family) noexcept;
   /// Whether a handler of @p bundle waits in another thread: for room for its reply.  Precondition:
