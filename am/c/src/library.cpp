@@ -88,6 +88,7 @@ void* returning_mark() noexcept {
 
 namespace {
 
+std::mutex initialising;  // before the lock, which there is from the first AM_Init on
 std::mutex widening;
 std::atomic<bool> is_wide{false};  // bundles are parallel
 
@@ -454,6 +455,7 @@ extern "C" {
 
 int AM_Init(void) {
   if (is_in_handler()) return AM_ERR_IN_USE;
+  const std::lock_guard lock(initialising);
   const Cold cold;
   Library& lib = library();
   if (lib.initialised == 0)
