@@ -18,7 +18,8 @@ extern "C" {
  *  AM_SetExpectedResources; 0: no wish. networkpid: becomes a number that the processes of the job
  *  share; may be null.
  *  Blocks      until every process has called it.
- *  @return AM_OK, AM_ERR_BAD_ARG, AM_ERR_RESOURCE, AM_ERR_IN_USE (called before). */
+ *  @return AM_OK, AM_ERR_BAD_ARG, AM_ERR_RESOURCE, AM_ERR_IN_USE (called before). After an error
+ *          there is nothing to give back. */
 int AMX_SPMDStartup(int* argc, char*** argv, int networkdepth, unsigned long* networkpid, eb_t* eb,
                     ep_t* ep);
 

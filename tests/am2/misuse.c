@@ -313,10 +313,13 @@ static void in_handlers(void) {
 static void too_many(void) {
   static eb_t bundles[5000];
   static ep_t endpoints[5000];
+  eb_t bundle;
+  ep_t endpoint;
   en_t name;
   int n, result = AM_OK, i;
   for (n = 0; n < 5000 && result == AM_OK; ++n) result = AM_AllocateBundle(AM_SEQ, &bundles[n]);
   CHECK(result == AM_ERR_RESOURCE && n > 4000);
+  WANT(AM_ERR_RESOURCE, AMX_SPMDStartup(NULL, NULL, 0, NULL, &bundle, &endpoint));
   for (i = 0; i < n - 1; ++i) OK(AM_FreeBundle(bundles[i]));
   BAD(AM_Poll(bundles[0]));
   BAD(AM_FreeBundle(bundles[0]));
@@ -325,7 +328,11 @@ static void too_many(void) {
     result = AM_AllocateEndpoint(bundles[n % 64], &endpoints[n], &name);
   CHECK(result == AM_ERR_RESOURCE);
   --n;
-  CHECK(n + 2 == 4095); /* with those of the rig */
+  CHECK(n + 2 == 4095);      /* with those of the rig */
+  for (i = 0; i < 5000; ++i) /* it gives back what it has made */
+    WANT(AM_ERR_RESOURCE, AMX_SPMDStartup(NULL, NULL, 0, NULL, &bundle, &endpoint));
+  OK(AM_AllocateBundle(AM_SEQ, &bundle));
+  OK(AM_FreeBundle(bundle));
   for (i = 0; i < n; ++i) OK(AM_FreeEndpoint(endpoints[i]));
   for (i = 0; i < n; ++i) BAD(AM_FreeEndpoint(endpoints[i]));
   for (i = 0; i < 64; ++i) OK(AM_FreeBundle(bundles[i]));

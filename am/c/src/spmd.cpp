@@ -105,6 +105,20 @@ int introduce(Port& port, unsigned long* networkpid) {
   return AM_OK;
 }
 
+/// Makes the endpoint of AMX_SPMDStartup, which is in @p bundle alone.
+int start_in(eb_t bundle, ep_t* ep, unsigned long* networkpid) noexcept {
+  int result = viaduct_am_allocate_endpoint(bundle, ep, nullptr, 0, -1);
+  if (result != AM_OK) return result;
+  try {
+    Port& port = *(*ep)->port.load();
+    result = introduce(port, networkpid);
+    if (result == AM_OK) library().spmd = &port;
+    return result;
+  } catch (const std::exception&) {
+    return AM_ERR_RESOURCE;
+  }
+}
+
 }  // namespace
 }  // namespace viaduct::am::c
 
@@ -116,18 +130,14 @@ int AMX_SPMDStartup(int* /*argc*/, char*** /*argv*/, int networkdepth, unsigned 
                     eb_t* eb, ep_t* ep) {
   if (networkdepth < 0 || eb == nullptr || ep == nullptr) return AM_ERR_BAD_ARG;
   if (library().spmd != nullptr) return AM_ERR_IN_USE;
-  int result = AM_Init();
-  if (result == AM_OK) result = AM_AllocateBundle(AM_SEQ, eb);
-  if (result == AM_OK) result = viaduct_am_allocate_endpoint(*eb, ep, nullptr, 0, -1);
-  if (result != AM_OK) return result;
-  try {
-    Port& port = *(*ep)->port.load();
-    result = introduce(port, networkpid);
-    if (result == AM_OK) library().spmd = &port;
-    return result;
-  } catch (const std::exception&) {
-    return AM_ERR_RESOURCE;
+  if (const int result = AM_Init(); result != AM_OK) return result;
+  int result = AM_AllocateBundle(AM_SEQ, eb);
+  if (result == AM_OK) {
+    result = start_in(*eb, ep, networkpid);
+    if (result != AM_OK) (void)AM_FreeBundle(*eb);
   }
+  if (result != AM_OK) (void)AM_Terminate();
+  return result;
 }
 
 int AMX_SPMDMyProc(void) {
