@@ -10,7 +10,8 @@
  *             AM_ERR_IN_USE: a call that handlers may not make. A message that cannot be delivered
  *             comes back to handler 0 of its sender.
  * Call from   any thread; an AM_SEQ bundle and its endpoints from one thread at a time. While the
- *             process has one thread, a call takes no lock; afterwards each takes one.
+ *             process has one thread, a call takes no lock; afterwards each takes one. A second
+ *             thread that is made while a call lasts, by a handler, calls only when it has returned.
  * Progress    requests, polls and waits; those that block serve every bundle of their thread.
  */
 #ifndef VIADUCT_AM_C_AM_H

@@ -249,6 +249,13 @@ bool Bundle::has_pending() noexcept {
 
 void Bundle::make_parallel() noexcept {
   if (threads_ == Threads::parallel) return;
+  if (user_.load(kRelaxed) != 0)
+    violate_contract(
+        errors::bundle_of_two_threads,
+        "a second thread of rank " + std::to_string(index(dispatcher_.context.job().rank())) +
+            " makes its first call while the first thread is in " + user_call_.load(kRelaxed) +
+            ": a thread that is made in a call, by a handler, may call only when "
+            "that call has returned");
   const CallsLock serving(dispatcher_.context.shared_->calls);
   hide_handlers();
   threads_ = Threads::parallel;

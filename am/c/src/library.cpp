@@ -31,6 +31,9 @@ bool viaduct::am::detail::ShortWay::bring_home(Bundle& bundle) noexcept {
   bundle.served_->take_over();
   return true;
 }
+bool viaduct::am::detail::ShortWay::is_in(const Bundle& bundle) noexcept {
+  return bundle.user_.load(kRelaxed) == std::uintptr_t{::pthread_self()};
+}
 void viaduct::am::detail::ShortWay::join(Bundle& bundle, const void* family) noexcept {
   bundle.served_->join(family);
 }
@@ -95,10 +98,15 @@ std::atomic<bool> is_wide{false};  // bundles are parallel
 }  // namespace
 
 void widen() noexcept {
-  if (is_wide.load(std::memory_order_acquire)) return;
+  // A call that has begun with one thread goes on in sequential bundles.
+  if (is_wide.load(std::memory_order_acquire) || is_in_handler()) return;
+  const auto& bundles = library().bundles;
+  if (std::any_of(bundles.begin(), bundles.end(),
+                  [](const auto& b) { return ShortWay::is_in(*b); }))
+    return;
   const std::lock_guard lock(widening);
   if (is_wide.load(std::memory_order_relaxed)) return;
-  for (const auto& bundle : library().bundles) {
+  for (const auto& bundle : bundles) {
     bundle->make_parallel();
     bundle->set_poll_every(1);
   }

@@ -89,6 +89,8 @@ struct ShortWay {
   /// From now on the waits of this thread serve @p bundle, and those of the thread before do not.
   /// @return whether that was not so before.  Cost: as is_home(); where that is false, a lock.
   static bool bring_home(Bundle& bundle) noexcept;
+  /// @return whether this thread is in a long call into @p bundle, which is sequential.
+  [[nodiscard]] static bool is_in(const Bundle& bundle) noexcept;
   /// Each thread that waits in one bundle of @p family serves the others; null: none does.
   static void join(Bundle& bundle, const void* family) noexcept;
   /// Whether a handler of @p bundle waits in another thread: for room for its reply.  Precondition:

@@ -110,6 +110,7 @@ class Bundle {
   /// Makes a sequential bundle a parallel one.
   ///
   /// Call from   outside handlers, while no other thread uses the bundle.
+  /// Errors      stops the program while a call into the bundle lasts that waits.
   void make_parallel() noexcept;
 
   /// Collective over the job, polling meanwhile: when it returns, all ranks have called it, and the
