@@ -1,5 +1,6 @@
 #include "compiler-shim/splitcc/lex/prelex.hpp"
 
+#include <algorithm>
 #include <cctype>
 
 namespace viaduct::splitcc {
@@ -54,7 +55,29 @@ class Joiner {
       const std::size_t end = in_.find("*/", at_ + 2);
       return copy(end == std::string_view::npos ? in_.size() - at_ : end + 2 - at_);
     }
-    copy(1);
+    if (next != '/') return copy(1);
+    std::size_t end = at_ + 2;
+    while (end < in_.size() && in_[end] != '\n')
+      end = joins_lines(end) ? behind_join(end) : end + 1;
+    copy(std::min(end, in_.size()) - at_);
+  }
+
+  // Whether a backslash stands before a line end: gcc -E allows blanks between.
+  [[nodiscard]] bool joins_lines(std::size_t at) const {
+    return in_[at] == '\\' && in_.find_first_not_of(" \t\r", at + 1) == in_.find('\n', at + 1);
+  }
+  [[nodiscard]] std::size_t behind_join(std::size_t at) const {
+    return std::min(in_.find('\n', at), in_.size() - 1) + 1;
+  }
+
+  // Whether the line that begins there ends or changes what a condition hides.
+  [[nodiscard]] bool is_condition(std::size_t at) const {
+    const std::size_t mark = in_.find_first_not_of(" \t", at);
+    if (mark == std::string_view::npos || in_[mark] != '#') return false;
+    const std::size_t name = std::min(in_.find_first_not_of(" \t", mark + 1), in_.size());
+    for (const char* const word : {"if", "el", "endif"})
+      if (in_.substr(name).starts_with(word)) return true;
+    return false;
   }
 
   // A false condition hides all its lines, quotes too; other directives end at their line, except
@@ -89,6 +112,7 @@ class Joiner {
       if (in_[i] == '\\' && i + 1 < in_.size()) {
         joined += in_[i++];
       } else if (in_[i] == '\n') {
+        if (is_condition(i + 1)) return copy(1);  // the quote is in a group that is left out
         joined += "\\n\\";
       }
       joined += in_[i];

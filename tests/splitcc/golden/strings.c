@@ -11,4 +11,11 @@ int f()
             quote); printf("%d", 11);
     return 12;
 }
+
+
+int behind = 1;
+
+
+
+int last = 2;
 # 1 "<splitcc>"

@@ -11,3 +11,10 @@ second \"line\", don't stop
   third\n", quote); printf("%d", __LINE__);
     return __LINE__;
 }
+// a disk of 5" \
+  and another of 3"
+int behind = 1; // "open
+#ifdef NEVER
+a disk of 5" does not fit
+#endif
+int last = 2; // "
