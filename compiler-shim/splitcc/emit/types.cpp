@@ -71,9 +71,7 @@ std::string Emitter::name_of(const Type* type, std::string inner) {
                                            : "union ";
     name += tag.name;
   } else if (!type->spelling.empty()) {
-    name = type->kind == Kind::complex && type->base != nullptr && type->base->kind == Kind::floatn
-               ? "_Complex " + std::string(type->base->spelling)
-               : std::string(type->spelling);
+    name = type->spelling;
   } else {
     name = is_error(type) ? "int" : describe(type);
   }

@@ -1,6 +1,7 @@
 // Declaration specifiers: storage and types.
 
 #include <fmt/format.h>
+#include <algorithm>
 #include <array>
 
 #include "compiler-shim/splitcc/parse/parser.hpp"
@@ -164,6 +165,7 @@ Specifiers Parser::specifiers(bool only_types) {
         break;
       case Tok::kw_int128:
         count(kInt128);
+        if (text() == "__uint128_t") count(kUnsigned);
         break;
       case Tok::kw_floatn:
         basic = true;
@@ -248,26 +250,15 @@ Type* Parser::basic_type(const Specifiers& s, const int* counts, std::string_vie
   };
   const bool is_unsigned = counts[kUnsigned] > 0;
   check(!(is_unsigned && counts[kSigned] > 0) && counts[kLong] <= 2);
-  if (!floatn.empty()) {
-    if (counts[kComplex] == 0) return types.spelled(Kind::floatn, floatn);
-    Type* const type = types.spelled(Kind::complex, "_Complex double");
-    type->base = types.spelled(Kind::floatn, floatn);
-    return type;
-  }
   if (counts[kComplex] > 0) {
-    const bool single = counts[kFloat] > 0;
-    const bool wide = counts[kLong] > 0;
-    const bool whole = counts[kInt] + counts[kChar] + counts[kShort] > 0;
-    Type* const type = types.spelled(Kind::complex, whole    ? "_Complex int"
-                                                    : single ? "_Complex float"
-                                                    : wide   ? "_Complex long double"
-                                                             : "_Complex double");
-    type->base = types.basic(whole    ? Kind::integer
-                             : single ? Kind::float_type
-                             : wide   ? Kind::ldouble
-                                      : Kind::double_type);
-    return type;
+    std::array<int, kCounts> part{};
+    std::copy(counts, counts + kCounts, part.begin());
+    part[kComplex] = 0;
+    const bool any = std::any_of(part.begin(), part.end(), [](int n) { return n > 0; });
+    if (!any) part[kDouble] = 1;
+    return types.make(Kind::complex, basic_type(s, part.data(), floatn));
   }
+  if (!floatn.empty()) return types.spelled(Kind::floatn, floatn);
   if (counts[kVoid] > 0) return types.basic(Kind::void_type);
   if (counts[kBool] > 0) return types.basic(Kind::boolean);
   if (counts[kFloat] > 0) return types.basic(Kind::float_type);

@@ -66,8 +66,7 @@ Expr* Sema::unary(Tok op, Expr* operand, int at) {
   }
   e->type = promoted(type);
   if (part) {
-    e->type = type->kind == Kind::complex ? unit_.types.basic(Kind::double_type) : type;
-    if (type->base != nullptr) e->type = type->base;
+    e->type = type->kind == Kind::complex ? type->base : type;
     e->mode = strip(operand)->mode == Mode::local ? Mode::local : Mode::value;
   }
   if (op == Tok::minus || op == Tok::plus || op == Tok::tilde) e->is_zero = false;

@@ -15,6 +15,7 @@ Expr* Sema::integer(int token) {
   e->is_constant = true;
   std::size_t digits = text.size();
   bool is_unsigned = false;
+  bool is_imaginary = false;
   int longs = 0;
   while (digits > 0) {
     const char c = static_cast<char>(text[digits - 1] | 32);
@@ -22,6 +23,8 @@ Expr* Sema::integer(int token) {
       is_unsigned = true;
     else if (c == 'l')
       ++longs;
+    else if (c == 'i' || c == 'j')
+      is_imaginary = true;
     else
       break;
     --digits;
@@ -33,7 +36,8 @@ Expr* Sema::integer(int token) {
                   hex     ? 16
                   : octal ? 8
                           : 10);
-  e->is_zero = number == 0 && text.find_first_of("123456789") == std::string_view::npos;
+  e->is_zero =
+      number == 0 && !is_imaginary && text.find_first_of("123456789") == std::string_view::npos;
   Kind kind = Kind::integer;
   if (longs > 1)
     kind = is_unsigned || number > 0x7fffffffffffffffULL ? Kind::ullong : Kind::llong;
@@ -42,17 +46,21 @@ Expr* Sema::integer(int token) {
   else if (is_unsigned || number > 0x7fffffffULL)
     kind = Kind::uint;
   e->type = unit_.types.basic(kind);
+  if (is_imaginary) e->type = unit_.types.make(Kind::complex, e->type);
   return e;
 }
 
 Expr* Sema::floating(int token) {
   Expr* const e = make(Node::literal, token, token, token);
   e->is_constant = true;
-  const char last = static_cast<char>(unit_.text(token).back() | 32);
-  const bool hex = unit_.text(token).find_first_of("xX") != std::string_view::npos;
+  const std::string_view text = unit_.text(token);
+  const char last = static_cast<char>(text[text.find_last_not_of("iIjJ")] | 32);
+  const bool hex = text.find_first_of("xX") != std::string_view::npos;
   e->type = unit_.types.basic(last == 'f' && !hex ? Kind::float_type
                               : last == 'l'       ? Kind::ldouble
                                                   : Kind::double_type);
+  if (text.find_first_of("iIjJ") != std::string_view::npos)
+    e->type = unit_.types.make(Kind::complex, e->type);
   return e;
 }
 

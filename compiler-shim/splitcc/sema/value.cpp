@@ -112,6 +112,9 @@ Type* Sema::promoted(Type* type) {
 }
 
 Type* Sema::arithmetic(Type* a, Type* b) {
+  const auto part = [](Type* type) { return type->kind == Kind::complex ? type->base : type; };
+  if (a->kind == Kind::complex || b->kind == Kind::complex)
+    return unit_.types.make(Kind::complex, arithmetic(part(a), part(b)));
   a = promoted(a);
   b = promoted(b);
   if ((a->kind == Kind::ulong && b->kind == Kind::llong) ||

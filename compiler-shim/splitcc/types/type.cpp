@@ -215,7 +215,8 @@ std::string describe_with(const Type* type, std::string inner) {
     default:
       break;
   }
-  std::string name = basic_name(type->kind);
+  std::string name = type->kind == Kind::complex ? "_Complex " + describe_with(type->base, "")
+                                                 : basic_name(type->kind);
   if (type->tag != nullptr) {
     name = type->kind == Kind::enumeration ? "enum "
            : type->kind == Kind::structure ? "struct "

@@ -79,7 +79,7 @@ struct Tag {
 
 struct Type {
   Kind kind = Kind::error;
-  Type* base = nullptr;       // pointee, element, result; of an enumeration nothing
+  Type* base = nullptr;       // pointee, element, result, part of a complex number
   Tag* tag = nullptr;         // of structure, union, enumeration
   std::vector<Bound> bounds;  // of array: one; of spread_array: those left of ::
   std::vector<Parameter> parameters;
@@ -90,7 +90,7 @@ struct Type {
   bool is_volatile = false;
   bool is_const = false;
   bool is_vector = false;     // of opaque: a vector, and the spelling is the name of its type
-  std::string_view spelling;  // of floatn, opaque, complex
+  std::string_view spelling;  // of floatn, opaque
 };
 
 /// Owns types and knows the basic ones.
