@@ -84,6 +84,21 @@ Expr* Sema::assign(Tok op, Expr* a, Expr* b, int at) {
   return e;
 }
 
+namespace {
+
+// Whether the bytes of an object of type a are a value of type b.
+bool has_form_of(const Type* a, const Type* b) {
+  if (is_word(a) && is_word(b)) return true;
+  if (a->kind == Kind::complex && b->kind == Kind::complex) return has_form_of(a->base, b->base);
+  const bool counts = is_integer(a) && is_integer(b) && b->kind != Kind::boolean;
+  if (counts && word_bytes(a) != 0 && word_bytes(a) == word_bytes(b)) return true;
+  const auto is_wide = [](Kind kind) { return kind == Kind::int128 || kind == Kind::uint128; };
+  if (is_wide(a->kind) && is_wide(b->kind)) return true;
+  return a->kind == b->kind && a->spelling == b->spelling && a->tag == b->tag;
+}
+
+}  // namespace
+
 // A get moves bytes when they come. A value that has to be converted is read instead, which is
 // complete at once.
 Expr* Sema::get_by_read(Expr* a, Expr* b, int at) {
@@ -125,14 +140,12 @@ Expr* Sema::get_put(Expr* a, Expr* b, int at) {
             "bulk_get(to, from, bytes) gets a block");
       return bad(e);
     }
-    const bool same_form =
-        from->kind == a->type->kind || (is_word(from) && is_word(a->type)) ||
-        (is_integer(from) && is_integer(a->type) && word_bytes(from) == word_bytes(a->type));
+    const bool same_form = has_form_of(from, a->type);
     const bool converts = (is_arithmetic(from) && is_arithmetic(a->type)) ||
                           (is_local_pointer(from) && a->type->kind == Kind::global_pointer);
     if ((!same_form && converts) || strip(a)->is_bit_field || strip(b)->is_bit_field)
       return get_by_read(a, b, at);
-    if (!same_form || (is_record(from) && from->tag != a->type->tag)) {
+    if (!same_form) {
       error(e, fmt::format("a get of '{}' into '{}'", describe(from), describe(a->type)),
             "a get moves the bytes when they come; nothing is converted. Get into an object of the "
             "same type, or read with =");

@@ -9,4 +9,22 @@ void f( vsc_word u, vsc_word s, vsc_word l, vsc_word d, vsc_word w
  ({ _Complex _Float128 vsc_t10 =  ({ _Float128 vsc_t8; vsc_read(&vsc_t8,  ((q) + sizeof(_Float128)), sizeof vsc_t8); vsc_t8; }) + ({ _Float128 vsc_t9; vsc_read(&vsc_t9,  ((q)), sizeof vsc_t9); vsc_t9; }); vsc_write((q), &vsc_t10, sizeof vsc_t10); });
     more = sizeof(_Complex double) + sizeof(_Complex float) + sizeof(_Complex float) + sizeof(_Complex float) > 1;
 }
+void gets( vsc_word b, vsc_word c, vsc_word d, vsc_word q, vsc_word u)
+{
+    _Bool to_bool;
+    char to_char;
+    _Complex float to_complex;
+    _Complex double to_wide;
+    _Float32 to_float;
+    _Float128 to_long;
+    __int128 to_int;
+    to_bool = ((char)vsc_read1((c)));
+ vsc_get1(&( to_bool), (b));
+ vsc_get1(&( to_char), (b));
+    to_complex = ({ _Complex double vsc_t20; vsc_read(&vsc_t20, (d), sizeof vsc_t20); vsc_t20; });
+ vsc_get(&( to_wide), (d), sizeof(_Complex double));
+    to_float = ({ _Float128 vsc_t23; vsc_read(&vsc_t23, (q), sizeof vsc_t23); vsc_t23; });
+ vsc_get(&( to_long), (q), sizeof(_Float128));
+ vsc_get(&( to_int), (u), sizeof(unsigned __int128));
+}
 # 1 "<splitcc>"
