@@ -214,6 +214,9 @@ bool say_long_arguments(const Group& group, Diagnostics& diagnostics) {
   static const char* const kRule =
       "the pointer and the arguments of atomic travel in one message of 40 bytes: bulk_write what "
       "is longer to the owner before, and pass its address there";
+  static const char* const kResultRule =
+      "the result of atomic comes in one message of 40 bytes: let the function put what is longer "
+      "into an object of its process, and bulk_read it afterwards";
   Message m;
   for (const std::string& line : group.lines) {
     if (!split(line, m) || m.severity != Severity::error) continue;
@@ -237,10 +240,11 @@ bool say_long_arguments(const Group& group, Diagnostics& diagnostics) {
       if (!bytes.empty()) size = bytes.substr(0, bytes.find(']'));
     }
     const std::string shown = name.empty() ? std::string() : " ('" + name + "')";
-    diagnostics.error(place, "atomic",
-                      "argument " + std::to_string(argument) + shown + " of atomic has " + size +
-                          " bytes, which do not fit",
-                      kRule);
+    const std::string what = argument == 0
+                                 ? "the result of '" + name + "'"
+                                 : "argument " + std::to_string(argument) + shown + " of atomic";
+    diagnostics.error(place, "atomic", what + " has " + size + " bytes, which do not fit",
+                      argument == 0 ? kResultRule : kRule);
     return true;
   }
   return false;

@@ -154,9 +154,9 @@ void Emitter::forward_declaration(const Symbol& symbol) {
       name_of(&type, symbol.emitted.empty() ? std::string(symbol.name) : symbol.emitted) + "; ");
 }
 
-/// Only gcc knows the size of a structure. Where the arguments do not fit one message, two
-/// declarations of one name differ, and gcc reports both. The name tells the argument, and
-/// gcc_messages.cpp makes the sentence.
+/// Only gcc knows the size of a structure. Where the arguments do not fit one message, or the
+/// result does not, two declarations of one name differ, and gcc reports both. The name tells the
+/// argument, or 0 for the result, and gcc_messages.cpp makes the sentence.
 void Emitter::check_sizes(const Expr* e, const Type* function) {
   const std::string fits =
       fmt::format("sizeof(struct vsc_atomic_{}) <= {}", e->number, kAtomicBytes);
@@ -168,6 +168,11 @@ void Emitter::check_sizes(const Expr* e, const Type* function) {
   const auto line_of = [this](const Expr* x) {
     return unit_.tokens[static_cast<std::size_t>(x->first)].line;
   };
+  const Type* const result = function->base;
+  if (is_record(result) || result->kind == Kind::opaque)
+    raw(fmt::format("extern char {0}[{1}]; extern char {0}[{1} > {2} ? 1 : {1}]; ",
+                    fmt::format("vsc_long_{}_0_{}_{}", line_of(e), e->number, name_in(e->args[0])),
+                    size_of(result), kAtomicBytes));
   bool any = false;
   for (std::size_t i = 2; i < e->args.size(); ++i) {
     const Type* const t =
