@@ -262,10 +262,29 @@ Expr* Sema::to_global(Expr* process, Expr* pointer, int first, int last) {
   return e;
 }
 
+namespace {
+const char* const kAtomicRule =
+    "atomic(f, pointer, arguments...) runs f in the process that the global pointer names; f gets "
+    "the local pointer and the other arguments";
+}
+
+// f's first parameter is the local pointer.
+bool Sema::check_atomic_pointer(const Expr* callee, Expr* pointer, const Type* to) {
+  Type* const from = value_type(pointer);
+  if (to->kind == Kind::array || is_local_pointer(to)) {
+    (void)check_target(pointer, from, unit_.types.pointer_to(to->base), {});
+    return true;
+  }
+  const bool fits = is_error(to) || to->kind == Kind::opaque;
+  if (!fits)
+    error(callee,
+          fmt::format("the first parameter of {} is '{}', which is no local pointer",
+                      callee->symbol->name, describe(to)),
+          kAtomicRule);
+  return fits;
+}
+
 Expr* Sema::atomic(std::vector<Expr*> args, int first, int last) {
-  static const char* const kRule =
-      "atomic(f, pointer, arguments...) runs f in the process that the global pointer names; f "
-      "gets the local pointer and the other arguments";
   Expr* const e = make(Node::atomic, first, last, first);
   e->special = true;
   e->has_effect = true;
@@ -273,14 +292,15 @@ Expr* Sema::atomic(std::vector<Expr*> args, int first, int last) {
   e->args = std::move(args);
   forget_gets();
   if (e->args.size() < 2) {
-    error(e, "atomic with fewer than two arguments", kRule);
+    error(e, "atomic with fewer than two arguments", kAtomicRule);
     return bad(e);
   }
   Expr* const callee = strip(e->args[0]);
   if (is_error(callee->type)) return bad(e);
   if (callee->node != Node::name || callee->type->kind != Kind::function ||
       callee->symbol->depth != 0) {
-    error(callee, "the first argument of atomic is not the name of a function of the file", kRule);
+    error(callee, "the first argument of atomic is not the name of a function of the file",
+          kAtomicRule);
     return bad(e);
   }
   Type* const function = callee->type;
@@ -294,9 +314,10 @@ Expr* Sema::atomic(std::vector<Expr*> args, int first, int last) {
   if (!is_word(value_type(e->args[1]))) {
     error(e->args[1],
           fmt::format("the second argument of atomic is '{}'", describe(e->args[1]->type)),
-          std::string(kRule) + (is_local_pointer(value_type(e->args[1]))
-                                    ? ". toglobal(MYPROC, pointer) points to this process' object"
-                                    : ""));
+          std::string(kAtomicRule) +
+              (is_local_pointer(value_type(e->args[1]))
+                   ? ". toglobal(MYPROC, pointer) points to this process' object"
+                   : ""));
     return bad(e);
   }
   const std::size_t given = e->args.size() - 1;
@@ -304,9 +325,12 @@ Expr* Sema::atomic(std::vector<Expr*> args, int first, int last) {
     error(e,
           fmt::format("{} takes {} arguments, not {}", callee->symbol->name,
                       function->parameters.size(), given),
-          kRule);
+          kAtomicRule);
     return bad(e);
   }
+  if (function->has_prototype &&
+      !check_atomic_pointer(callee, e->args[1], function->parameters.front().type))
+    return bad(e);
   int bytes = 8;
   for (std::size_t i = 2; i < e->args.size(); ++i) {
     e->args[i] = function->has_prototype

@@ -174,6 +174,8 @@ class Sema {
   [[nodiscard]] bool is_sure_binary(const Expr* e) const;
   Expr* pointer_arithmetic(Expr* e);
   Expr* comparison(Expr* e);
+  bool check_target(const Expr* e, const Type* from, const Type* to, const std::string& what);
+  bool check_atomic_pointer(const Expr* callee, Expr* pointer, const Type* to);
   Expr* to_word(Expr* e, Type* to, const std::string& what = {});
   void wrong_operands(const Expr* e, const Type* left, const Type* right);
   void check_order(Expr* e);

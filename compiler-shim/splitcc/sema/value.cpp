@@ -283,6 +283,16 @@ bool Sema::is_block_idiom(const Type* from, const Type* to) {
          diagnostics_.leaves_out(Idiom::block_pointer);
 }
 
+// Whether a pointer may become the other one, by what they point to.
+bool Sema::check_target(const Expr* e, const Type* from, const Type* to, const std::string& what) {
+  const bool any = from->base->kind == Kind::void_type || to->base->kind == Kind::void_type;
+  if (any || is_compatible(from->base, to->base, 1)) return true;
+  if (!is_block_idiom(from, to))
+    warn(Warning::plain, e->at,
+         fmt::format("{}'{}' becomes '{}' without a cast", what, describe(from), describe(to)));
+  return false;
+}
+
 Expr* Sema::to_word(Expr* e, Type* to, const std::string& what) {
   Type* const from = value_type(e);
   if (e->is_zero || is_local_pointer(from)) {
@@ -295,11 +305,7 @@ Expr* Sema::to_word(Expr* e, Type* to, const std::string& what) {
           "process' object is meant");
       return e;
     }
-    if (!e->is_zero && !is_compatible(from->base, to->base, 1) &&
-        from->base->kind != Kind::void_type && to->base->kind != Kind::void_type &&
-        !is_block_idiom(from, to))
-      warn(Warning::plain, e->at,
-           fmt::format("{}'{}' becomes '{}' without a cast", what, describe(from), describe(to)));
+    if (!e->is_zero) (void)check_target(e, from, to, what);
     Expr* const word = derived(Node::globalize, e);
     word->type = to;
     word->is_zero = e->is_zero;
@@ -307,12 +313,8 @@ Expr* Sema::to_word(Expr* e, Type* to, const std::string& what) {
   }
   if (is_word(from)) {
     const bool any = from->base->kind == Kind::void_type || to->base->kind == Kind::void_type;
-    if (!any && !is_compatible(from->base, to->base, 1)) {
-      if (!is_block_idiom(from, to))
-        warn(Warning::plain, e->at,
-             fmt::format("{}'{}' becomes '{}' without a cast", what, describe(from), describe(to)));
-    } else if (from->kind == Kind::global_pointer && to->kind == Kind::spread_pointer && !any &&
-               !strip(e)->element_of_spread)
+    if (check_target(e, from, to, what) && from->kind == Kind::global_pointer &&
+        to->kind == Kind::spread_pointer && !any && !strip(e)->element_of_spread)
       warn(Warning::plain, e->at,
            fmt::format("{}'{}' becomes '{}' without a cast", what, describe(from), describe(to)),
            "arithmetic on a spread pointer runs across the processes, on a global pointer it "

@@ -1,6 +1,6 @@
 /* What gcc says about the call that atomic makes, at the line of the atomic */
 #include <split-c/split-c.h>
-int number(int x) { return x; }
+int number(int *x) __attribute__((__deprecated__));
 int count(int *place, int by) { return *place += by; }
 splitc_main()
 {
