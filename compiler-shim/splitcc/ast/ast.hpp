@@ -237,6 +237,7 @@ struct Atomic {
 /// One file.
 struct Unit {
   Standard standard = Standard::gnu89;
+  bool short_enums = false;  // -fshort-enums
   std::vector<Token> tokens;
   std::deque<Expr> exprs;
   std::deque<Symbol> symbols;

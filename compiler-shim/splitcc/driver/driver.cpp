@@ -420,7 +420,7 @@ int Driver::split_c(const Input& input, const std::string& output) {
   if (options_.show_remote_loops) diagnostics.show_remote_loops();
   for (const Warning w : options_.disabled) diagnostics.disable(w);
   const Translation translation =
-      translate(text, diagnostics, options_.sequential, options_.dialect());
+      translate(text, diagnostics, options_.sequential, options_.dialect(), options_.short_enums);
   say(diagnostics.take());
   count_left_out(diagnostics);
   if (!translation.ok) return 1;

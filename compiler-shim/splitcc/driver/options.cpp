@@ -255,6 +255,8 @@ class Reader {
       o_.color = arg == "-fdiagnostics-color" || arg == "-fdiagnostics-color=always";
       return true;
     }
+    if (arg == "-fshort-enums" || arg == "-fno-short-enums")
+      o_.short_enums = arg == "-fshort-enums";
     if (begins_with(arg, "-g") || begins_with(arg, "-f") || begins_with(arg, "-m") || arg == "-p" ||
         arg == "-pg" || arg == "-pthread") {
       compile(arg);

@@ -34,6 +34,7 @@ struct Options {
   std::string cxx_standard = "-std=gnu++20";  // for C++; viaduct/splitc.hpp is C++20
   bool verbose = false;
   bool sequential = false;
+  bool short_enums = false;
   bool show_idioms = false;
   bool show_remote_loops = false;
   bool zero_automatics = true;

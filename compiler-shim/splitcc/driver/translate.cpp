@@ -16,6 +16,7 @@ struct Task {
   Diagnostics* diagnostics;
   bool sequential;
   Standard standard;
+  bool short_enums;
   Translation result;
   std::exception_ptr failure;
 };
@@ -23,6 +24,7 @@ struct Task {
 void run(Task& task) {
   Unit unit;
   unit.standard = task.standard;
+  unit.short_enums = task.short_enums;
   unit.tokens = lex(task.text, *task.diagnostics, task.standard);
   Parser parser(unit, *task.diagnostics);
   parser.run();
@@ -47,11 +49,11 @@ extern "C" void* run_task(void* argument) {
 }  // namespace
 
 Translation translate(std::string_view preprocessed, Diagnostics& diagnostics, bool sequential,
-                      Standard standard) {
+                      Standard standard, bool short_enums) {
   // Nesting and long chains of operators recurse: the translation runs in a thread with a large
   // stack, whose pages take memory only once they are used.
   constexpr std::size_t kStackBytes = std::size_t{1} << 30;
-  Task task{preprocessed, &diagnostics, sequential, standard, {}, nullptr};
+  Task task{preprocessed, &diagnostics, sequential, standard, short_enums, {}, nullptr};
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, kStackBytes);

@@ -22,6 +22,7 @@ struct Translation {
 
 /// Accepts any bytes. Never throws because of the source: errors are in @p diagnostics.
 [[nodiscard]] Translation translate(std::string_view preprocessed, Diagnostics& diagnostics,
-                                    bool sequential = false, Standard standard = Standard::gnu89);
+                                    bool sequential = false, Standard standard = Standard::gnu89,
+                                    bool short_enums = false);
 
 }  // namespace viaduct::splitcc

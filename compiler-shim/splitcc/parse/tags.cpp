@@ -1,6 +1,7 @@
 // Structures, unions, enumerations.
 
 #include <fmt/format.h>
+#include <algorithm>
 #include <utility>
 
 #include "compiler-shim/splitcc/parse/parser.hpp"
@@ -14,7 +15,7 @@ Type* Parser::tag_specifier(Specifiers& s) {
                     : kind() == Tok::kw_union ? Kind::union_type
                                               : Kind::enumeration;
   ++at_;
-  skip_attributes(&s);
+  bool has_attributes = skip_attributes(&s) >= 0;
   const int name_at = at_;
   std::string_view name;
   if (kind() == Tok::identifier) name = text(), ++at_;
@@ -46,15 +47,23 @@ Type* Parser::tag_specifier(Specifiers& s) {
       members(type->tag);
     expect(Tok::r_brace, "'}'", "");
     type->tag->is_complete = true;
-    skip_attributes(&s);
+    has_attributes = skip_attributes(&s) >= 0 || has_attributes;
+    if (has_attributes) type->tag->bytes = 0;  // packed
   }
   s.tag_last = at_ - 1;
   return type;
 }
 
+namespace {
+bool is_int(long number) { return number == static_cast<int>(number); }
+bool is_uint(long number) { return number == static_cast<unsigned>(number); }
+}  // namespace
+
 void Parser::enumerators(Tag* tag) {
-  (void)tag;
   std::optional<Linear> value = Linear{};
+  bool is_sure = !unit_.short_enums;
+  long least = 0;
+  long most = 0;
   while (kind() != Tok::r_brace) {
     if (kind() != Tok::identifier) fail_expected("a name", " in an enumeration");
     Symbol* const symbol =
@@ -68,10 +77,17 @@ void Parser::enumerators(Tag* tag) {
         sema_.error(e, "an enumerator must be a whole number");
     }
     symbol->has_value = value && value->procs == 0;
+    is_sure = is_sure && symbol->has_value;
     if (symbol->has_value) symbol->number = value->fixed++;
+    least = std::min(least, symbol->number);
+    most = std::max(most, symbol->number);
+    if (!is_int(symbol->number))
+      symbol->type = unit_.types.basic(is_uint(symbol->number) ? Kind::uint : Kind::long_int);
     add_enumerator(symbol);
     if (!accept(Tok::comma)) break;
   }
+  const bool is_word = least < 0 ? is_int(least) && is_int(most) : is_uint(most);
+  if (is_sure) tag->bytes = is_word ? 4 : 8;
 }
 
 void Parser::members(Tag* tag) {

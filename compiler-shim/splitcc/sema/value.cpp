@@ -104,8 +104,9 @@ Type* Sema::promoted(Type* type) {
     case Kind::uchar:
     case Kind::short_int:
     case Kind::ushort:
-    case Kind::enumeration:
       return int_type();
+    case Kind::enumeration:
+      return word_bytes(type) == 8 ? unit_.types.basic(Kind::long_int) : int_type();
     default:
       return type;
   }

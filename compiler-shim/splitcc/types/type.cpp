@@ -115,7 +115,7 @@ int word_bytes(const Type* type) {
     case Kind::uint:
       return 4;
     case Kind::enumeration:
-      return 4;
+      return type->tag->bytes;
     case Kind::long_int:
     case Kind::ulong:
     case Kind::llong:
@@ -236,6 +236,10 @@ bool is_compatible(const Type* a, const Type* b, int depth) {
   if (a == b || is_error(a) || is_error(b) || depth > 30) return true;
   if (is_arithmetic(a) && is_arithmetic(b)) {
     if (depth == 0) return true;
+    const auto is_unsure = [](const Type* type) {
+      return type->kind == Kind::enumeration && word_bytes(type) == 0;
+    };
+    if (is_unsure(a) || is_unsure(b)) return is_integer(a) && is_integer(b);
     // Behind a pointer the sign is often neglected in old programs, the size never.
     if (word_bytes(a) != 0 || word_bytes(b) != 0) return word_bytes(a) == word_bytes(b);
     return a->kind == b->kind;

@@ -70,6 +70,7 @@ struct Tag {
   Kind kind = Kind::structure;
   std::string name;
   bool is_complete = false;
+  int bytes = 0;                 // of an enumeration; 0: gcc alone knows them
   bool needs_name = false;       // has no name, and the output must spell it
   bool holds_word = false;       // a member is a global pointer, at any depth
   bool has_inner_array = false;  // a member is an array of structures or arrays, at any depth
