@@ -253,7 +253,7 @@ Expr* Parser::size_of() {
     expect(Tok::r_paren, "')'", " behind a type");
     if (kind() == Tok::l_brace) {
       at_ = first + 1;
-      return sema_.size_of(unary(), first);
+      return sema_.size_of(cast(), first);
     }
     Expr* const e = sema_.make(Node::size_of_type, first, at_ - 1, first);
     e->type = unit_.types.basic(Kind::ulong);

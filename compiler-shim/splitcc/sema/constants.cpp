@@ -86,7 +86,7 @@ Number joined(Tok op, const Linear& a, const Linear& b) {
 
 Number literal(std::string_view text) {
   if (text.size() == 3 && text.front() == '\'' && text[1] != '\\')
-    return Linear{static_cast<unsigned char>(text[1]), 0};
+    return text[1] > 0 ? Number({text[1], 0}) : std::nullopt;
   if (text.empty() || text.front() < '0' || text.front() > '9') return std::nullopt;
   const bool hex = text.size() > 2 && (text[1] | 32) == 'x';
   const int base = hex ? 16 : text.front() == '0' ? 8 : 10;
@@ -102,9 +102,29 @@ Number literal(std::string_view text) {
 
 }  // namespace
 
+namespace {
+
+bool is_unsigned(const Type* type) {
+  return type->kind == Kind::uint || type->kind == Kind::ulong || type->kind == Kind::ullong;
+}
+
+// Numbers of one type; an unsigned one wraps around instead of being negative.
+bool holds(const Type* type, long number) {
+  if (is_unsigned(type) && number < 0) return false;
+  if (type->kind == Kind::integer) return number == static_cast<int>(number);
+  return type->kind != Kind::uint || number == static_cast<unsigned>(number);
+}
+
+}  // namespace
+
 std::optional<Linear> Sema::known(const Expr* e) const {
   e = strip(e);
-  if (e == nullptr) return std::nullopt;
+  const Number number = e == nullptr ? std::nullopt : calculated(e);
+  return number && number->procs == 0 && !holds(e->type, number->fixed) ? std::nullopt : number;
+}
+
+// By numbers without bounds.
+std::optional<Linear> Sema::calculated(const Expr* e) const {
   switch (e->node) {
     case Node::literal:
       return literal(unit_.text(e->first));
@@ -127,7 +147,11 @@ std::optional<Linear> Sema::known(const Expr* e) const {
     case Node::binary: {
       const Number a = known(e->a);
       const Number b = a ? known(e->b) : std::nullopt;
-      return b ? joined(e->op, *a, *b) : std::nullopt;
+      if (!b) return std::nullopt;
+      // A negative number wraps around where the other one is unsigned.
+      const bool wraps = (is_unsigned(e->a->type) && b->fixed < 0 && b->procs == 0) ||
+                         (is_unsigned(e->b->type) && a->fixed < 0 && a->procs == 0);
+      return wraps ? std::nullopt : joined(e->op, *a, *b);
     }
     case Node::conditional: {
       const Number test = known(e->a);

@@ -79,6 +79,7 @@ Expr* Sema::character(int token) {
   Expr* const e = make(Node::literal, token, token, token);
   e->is_constant = true;
   e->type = unit_.types.basic(character_kind(unit_.text(token), Kind::integer));
+  e->is_zero = unit_.text(token) == "'\\0'";
   return e;
 }
 
@@ -101,6 +102,7 @@ Expr* Sema::name(int token, Symbol* symbol) {
   switch (symbol->what) {
     case Symbol::What::enumerator:
       e->is_constant = true;
+      e->is_zero = symbol->has_value && symbol->number == 0;
       break;
     case Symbol::What::builtin:
       e->is_constant = true;

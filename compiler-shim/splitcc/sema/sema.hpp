@@ -184,6 +184,7 @@ class Sema {
                        bool of_parameter);
   void check_bulk(const Expr* call);
   void check_whole(const Expr* call, const Expr* array);
+  [[nodiscard]] std::optional<Linear> calculated(const Expr* e) const;
   [[nodiscard]] std::optional<Linear> known_size(const Type* type) const;
   [[nodiscard]] std::optional<Linear> known_count(const Type* spread) const;
   [[nodiscard]] std::string_view source_word(int token) const;

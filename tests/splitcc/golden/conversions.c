@@ -11,4 +11,12 @@ void takes( vsc_word v, vsc_word g, vsc_word s);
     if (which) return vsc_global( p);
     return which > 2 ? s : 0UL;
 }
+enum { NONE, SOME };
+int zeros( vsc_word g, vsc_word s)
+{
+ vsc_word h =  0UL;
+    s = 0UL;
+    takes( 0UL, 0UL, 0UL);
+    return (vsc_is( g)) && (!vsc_is( s));
+}
 # 1 "<splitcc>"

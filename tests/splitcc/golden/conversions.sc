@@ -10,3 +10,11 @@ int *global gives(int *p, int *spread s, int which)
     if (which) return p;
     return which > 2 ? s : 0;
 }
+enum { NONE, SOME };
+int zeros(int *global g, int *spread s)
+{
+    int *global h = NONE;
+    s = '\0';
+    takes(NONE, '\0', 0);
+    return g != '\0' && s == NONE;
+}

@@ -20,6 +20,7 @@ int f( vsc_word g, vsc_word s, const struct r *of, vsc_word all)
     n = ( 1) + ((int)vsc_read4((g)));
     return ( vsc_difference( h,  g, sizeof(int)));
 }
+int literal(void) { return sizeof (int[]){ 1, 2, 3 } + sizeof (int[]){ 1, 2 }[1]; }
 # 1 "<splitcc>"
 static void vsc_allocate_statics(void) {
   vsc_static_spread(&A, (unsigned long)( 4), sizeof(int), "A", "type_names.sc", 1);

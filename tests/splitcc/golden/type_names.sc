@@ -19,3 +19,4 @@ int f(int *global g, int *spread s, const struct r *of, const struct r *global a
     n = _Generic(all->c, const int *global: 1, int *global: 0) + _Generic(&R[n].b, int *global: *g, default: 0);
     return _Generic((s), default: 0, int *spread: h - g);
 }
+int literal(void) { return sizeof (int[]){ 1, 2, 3 } + sizeof (int[]){ 1, 2 }[1]; }

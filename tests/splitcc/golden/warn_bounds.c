@@ -13,6 +13,7 @@ int f(int v, vsc_word P)
  vsc_write4( vsc_spread_add( A, (long)(9), sizeof(int)), (int)( ((int)vsc_read4( vsc_add( vsc_spread_add( vsc_spread_add( B, (long)(3) * (long)((unsigned long)( 3)), ((unsigned long)( 2) * sizeof(int))), (long)(2), ((unsigned long)( 2) * sizeof(int))), (long)(5 - 4) * (long)(sizeof(int)))))));
     return ((int)vsc_read4( vsc_spread_add( P, (long)(10), sizeof(int)))) + ( (vsc_equal(end,  vsc_spread_add(A, (long)(10), sizeof(int)))));
 }
+int wraps(void) { return ((int)vsc_read4( vsc_spread_add( A, (long)((unsigned)-1 % 4), sizeof(int)))) + ((int)vsc_read4( vsc_spread_add( A, (long)(-1u % 10), sizeof(int)))); }
 # 1 "<splitcc>"
 static void vsc_allocate_statics(void) {
   vsc_static_spread(&A, (unsigned long)( 10), sizeof(int), "A", "warn_bounds.sc", 1);

@@ -12,3 +12,4 @@ int f(int v, int P[v]::)
     A[9] = B[3][2][5 - 4];
     return P[10] + (end == &A[10]);
 }
+int wraps(void) { return A[(unsigned)-1 % 4] + A[-1u % 10]; }
