@@ -10,8 +10,8 @@
  *             AM_ERR_IN_USE: a call that handlers may not make. A message that cannot be delivered
  *             comes back to handler 0 of its sender.
  * Call from   any thread; an AM_SEQ bundle and its endpoints from one thread at a time. While the
- *             process has one thread, a call takes no lock; afterwards each takes one. A second
- *             thread that is made while a call lasts, by a handler, calls only when it has returned.
+ *             process has one thread, a call takes no lock; afterwards each takes one. The second
+ *             thread, where a handler makes it, calls only when the handler's call has returned.
  * Progress    requests, polls and waits; those that block serve every bundle of their thread.
  */
 #ifndef VIADUCT_AM_C_AM_H
@@ -140,7 +140,9 @@ int AM_AllocateBundle(int type, eb_t* endb);
  *  @return AM_OK, AM_ERR_NOT_INIT, AM_ERR_BAD_ARG, AM_ERR_IN_USE. */
 int AM_FreeBundle(eb_t bundle);
 
-/** Runs the handlers of messages that have come.  Blocks      never.
+/** Runs the handlers of messages that have come.
+ *  Blocks      never for a message; while a handler waits for room for its reply, or a transfer of
+ *              a handler for its receiver to copy the data.
  *  @return AM_OK, AM_ERR_NOT_INIT, AM_ERR_BAD_ARG, AM_ERR_IN_USE. */
 int AM_Poll(eb_t bundle);
 
@@ -315,7 +317,8 @@ int AM_GetMsgTag(void* token, tag_t* tag);
                         handler_t handler, const void* source_addr,                    \
                         size_t nbytes VIADUCT_AM_P##M);
 /** AM_RequestXferAsyncM: the same without waiting for room.
- *  Blocks      never.
+ *  Blocks      never for room; while a receiver that has begun to copy the data does so, and as
+ *              AM_Poll.
  *  @return as AM_RequestXferM; AM_ERR_NOT_SENT: nothing happened, try again. */
 #define VIADUCT_AM_REQUEST_XFER_ASYNC(M)                                                    \
   int AM_RequestXferAsync##M(ep_t request_endpoint, int reply_endpoint, size_t dest_offset, \
@@ -342,8 +345,8 @@ int AM_GetMsgTag(void* token, tag_t* tag);
 #define VIADUCT_AM_GET_XFER(M)                                                       \
   int AM_GetXfer##M(ep_t request_endpoint, int reply_endpoint, size_t source_offset, \
                     handler_t handler, size_t dest_offset, size_t nbytes VIADUCT_AM_P##M);
-/** AM_GetXferAsyncM: the same without waiting.
- *  Blocks      never.
+/** AM_GetXferAsyncM: the same without waiting for a connection.
+ *  Blocks      as AM_Poll.
  *  @return as AM_GetXferM; AM_ERR_NOT_SENT: nothing happened, try again. */
 #define VIADUCT_AM_GET_XFER_ASYNC(M)                                                      \
   int AM_GetXferAsync##M(ep_t request_endpoint, int reply_endpoint, size_t source_offset, \
