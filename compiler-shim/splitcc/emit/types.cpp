@@ -10,6 +10,8 @@ namespace viaduct::splitcc {
 std::string Emitter::bound(const Bound& b) {
   if (!b.snapshot.empty()) return b.snapshot;
   if (b.size == nullptr) return "0";
+  // Names may mean something else where the bound is written again.
+  if (b.value >= 0) return fmt::format("{}UL", b.value);
   return fmt::format("(unsigned long)({})", text_of(b.size));
 }
 

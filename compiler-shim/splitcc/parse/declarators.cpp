@@ -136,6 +136,9 @@ Chunk Parser::array_bound(Context context) {
     if (!is_integer(type) && !is_error(type))
       sema_.error(chunk.bound.size, fmt::format("the size of an array is '{}'", describe(type)));
     root(chunk.bound.size);
+    const std::optional<Linear> known = sema_.known(chunk.bound.size);
+    if (known && known->procs == 0 && strip(chunk.bound.size)->node != Node::literal)
+      chunk.bound.value = known->fixed;
   }
   chunk.last = expect(Tok::r_bracket, "']'", " in a declaration");
   return chunk;

@@ -161,7 +161,7 @@ std::optional<Linear> Sema::calculated(const Expr* e) const {
     case Node::cast:
       return word_bytes(e->type) >= 4 && is_integer(e->type) ? known(e->a) : std::nullopt;
     case Node::size_of:
-      return known_size(e->a->type);
+      return is_sure(e->a) ? known_size(e->a->type) : std::nullopt;
     case Node::size_of_type:
       return known_size(e->type_name);
     default:

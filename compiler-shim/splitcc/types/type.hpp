@@ -51,6 +51,7 @@ enum class Kind : std::uint8_t {
 /// A bound of an array or of the spread part of one.
 struct Bound {
   Expr* size = nullptr;  // null: []
+  long value = -1;       // not -1: known, and the text has names or operators
   std::string snapshot;  // the variable that holds its value, where it was evaluated once
 };
 
