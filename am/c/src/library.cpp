@@ -38,7 +38,7 @@ void viaduct::am::detail::ShortWay::join(Bundle& bundle, const void* family) noe
   bundle.served_->join(family);
 }
 bool viaduct::am::detail::ShortWay::is_busy_elsewhere(const Bundle& bundle) noexcept {
-  const SharedCalls* const calls = bundle.calls_;  // not held: this is the only thread
+  const SharedCalls* const calls = bundle.calls_;  // a process with one thread does not hold it
   return calls != nullptr && calls->is_held() && SharedCalls::is_parked_elsewhere(bundle.gate_);
 }
 void viaduct::am::detail::ShortWay::poll_unless_busy(Bundle& bundle) noexcept {
